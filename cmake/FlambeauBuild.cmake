@@ -1,0 +1,50 @@
+# Flags shared by every target, and the function that declares a room.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(flambeau_flags INTERFACE)
+target_compile_options(flambeau_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                       -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(FLAMBEAU_WERROR)
+  target_compile_options(flambeau_flags INTERFACE -Werror)
+endif()
+if(FLAMBEAU_SANITIZE)
+  add_compile_options(-fsanitize=${FLAMBEAU_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${FLAMBEAU_SANITIZE})
+  if(FLAMBEAU_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# flambeau_room(NAME [LIBRARIES lib...]): the current folder is a room. Its sources become part of
+# libflambeau; every x_test.cpp becomes a case of the room's test program.
+function(flambeau_room name)
+  cmake_parse_arguments(ROOM "" "" "LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  add_library(flambeau_${name} OBJECT ${sources})
+  target_include_directories(flambeau_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(flambeau_${name} PRIVATE flambeau_flags ${ROOM_LIBRARIES})
+  target_sources(flambeau PRIVATE $<TARGET_OBJECTS:flambeau_${name}>)
+  target_link_libraries(flambeau PRIVATE ${ROOM_LIBRARIES})
+  if(FLAMBEAU_TESTS AND tests)
+    flambeau_test(${name}_test ${tests})
+  endif()
+endfunction()
+
+# flambeau_test(NAME source...): a GoogleTest program linked with the whole library.
+function(flambeau_test name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE flambeau flambeau_flags fmt::fmt GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    FLAMBEAU_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    FLAMBEAU_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
+    FLAMBEAU_FIXTURE_DIR="${PROJECT_SOURCE_DIR}/../shared/fixtures")
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,22 @@
+# Installs the library, its headers, the command, a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS flambeau EXPORT FlambeauTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS flambeau_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/flambeau ${PROJECT_SOURCE_DIR}/src/flambeau
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT FlambeauTargets NAMESPACE Flambeau::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Flambeau)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/FlambeauConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/FlambeauConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Flambeau)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/FlambeauConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/FlambeauConfig.cmake ${PROJECT_BINARY_DIR}/FlambeauConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindLibdeflate.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Flambeau)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/flambeau.pc.in ${PROJECT_BINARY_DIR}/flambeau.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/flambeau.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,68 @@
+// Reads a zip archive in place. Strict: where two parts of the archive disagree, or a byte has no owner,
+// it is an error, because two readers could see two different files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "flambeau/base/mapping.h"
+
+namespace flambeau::zip {
+
+enum class Method : uint16_t { kStored = 0, kDeflated = 8 };
+
+struct Entry {
+  std::string_view name;  // exactly as stored; never used as a path
+  Method method = Method::kStored;
+  uint32_t crc32 = 0;
+  uint64_t compressed_size = 0;
+  uint64_t size = 0;
+  uint64_t header_offset = 0;
+  uint64_t data_offset = 0;  // of the first (compressed) byte of the record
+  // PyTorch writes no checksum when told so (crc32 0 for nonempty bytes): then there is nothing to check.
+  bool has_crc() const { return crc32 != 0 || size == 0; }
+};
+
+struct Limits {
+  uint64_t entries = 1'000'000;
+  // A deflated record may grow to this many times its compressed size (deflate itself cannot pass 1032).
+  uint64_t inflate_ratio = 1040;
+  // and to this many bytes in all.
+  uint64_t inflate_bytes = 1ULL << 32;
+};
+
+class Reader {
+ public:
+  // Reads and cross-checks the central directory and every local header; touches no record's data.
+  // Throws Error(kCorrupt, kUnsupported, kLimit) with the record and byte as locations.
+  static Reader open(std::shared_ptr<Mapping> mapping, const Limits& limits = {});
+
+  std::span<const Entry> entries() const { return entries_; }  // in the central directory's order
+  const Entry* find(std::string_view name) const;              // exact; null when absent
+  const std::shared_ptr<Mapping>& mapping() const { return mapping_; }
+
+  // A stored record in place, unchecked against its CRC. Throws Error(kInvalidArgument) when deflated.
+  ByteSpan view(const Entry& entry) const;
+  // The record's bytes, inflated if need be and checked against the CRC. Throws Error(kCorrupt, kLimit).
+  std::vector<uint8_t> read(const Entry& entry) const;
+  // Reads through a record and compares its CRC, without keeping the bytes. Throws Error(kCorrupt, kLimit).
+  void verify(const Entry& entry) const;
+
+ private:
+  Reader() = default;
+
+  std::shared_ptr<Mapping> mapping_;
+  Limits limits_;
+  std::vector<Entry> entries_;
+  std::unordered_map<std::string_view, size_t> by_name_;
+};
+
+// True when the bytes start like a zip archive (a local header or an empty archive's end record).
+bool looks_like_zip(ByteSpan bytes);
+
+}  // namespace flambeau::zip

@@ -1,0 +1,48 @@
+// Saving that leaves the old file or the new one, never anything else: an unnamed (or temporary) file
+// beside the target, fsync, rename over the target, fsync of the folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flambeau/base/byte_sink.h"
+#include "flambeau/base/file_api.h"
+
+namespace flambeau {
+
+class AtomicFile final : public ByteSink {
+ public:
+  // Follows symbolic links, so that a link stays a link. An existing file's mode and owner are kept.
+  // Throws Error(kIo, kNotFound, kInvalidArgument) located at `path`, as do write and commit.
+  explicit AtomicFile(std::string path, FileApi& api = FileApi::system());
+  // Without commit() nothing of the new file remains.
+  ~AtomicFile() override;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(ByteSpan bytes) override;
+  uint64_t position() const override { return position_; }
+  // Puts the new file in the target's place. After an Error the old file is there, unless the message
+  // says otherwise.
+  void commit();
+
+ private:
+  void open_temporary();
+  void flush();
+  void write_through(ByteSpan bytes);
+  void keep_mode_and_owner();
+  void discard() noexcept;
+
+  std::string path_;    // as the caller named it
+  std::string target_;  // links resolved
+  std::string folder_;
+  std::string temporary_;  // empty while the file has no name
+  FileApi& api_;
+  int fd_ = -1;
+  int folder_fd_ = -1;
+  uint64_t position_ = 0;
+  uint64_t writeback_started_ = 0;
+  std::vector<uint8_t> buffer_;
+};
+
+}  // namespace flambeau

@@ -1,0 +1,92 @@
+#include "flambeau/base/error.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/base/utf8.h"
+
+namespace flambeau {
+
+std::string_view error_code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return "invalid_argument";
+    case ErrorCode::kCorrupt:
+      return "corrupt";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kUnsafe:
+      return "unsafe";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kIo:
+      return "io";
+    case ErrorCode::kLimit:
+      return "limit";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+    case ErrorCode::kInternal:
+      return "internal";
+  }
+  return "unknown";
+}
+
+Error::Error(ErrorCode code, std::string message, std::string remedy)
+    : code_(code), message_(std::move(message)), remedy_(std::move(remedy)) {
+  rebuild_text();
+}
+
+Error& Error::add_location(std::string kind, std::string value) {
+  locations_.insert(locations_.begin(), Location{std::move(kind), std::move(value)});
+  rebuild_text();
+  return *this;
+}
+
+Error& Error::set_remedy(std::string remedy) {
+  remedy_ = std::move(remedy);
+  rebuild_text();
+  return *this;
+}
+
+void Error::rebuild_text() {
+  text_.clear();
+  for (const Location& location : locations_) {
+    if (location.kind == "file") {
+      text_ += printable(location.value, 400) + ": ";
+    } else if (location.kind == "byte" || location.kind == "line") {
+      text_ += fmt::format("{} {}: ", location.kind, location.value);
+    } else {
+      text_ += fmt::format("{} '{}': ", location.kind, printable(location.value));
+    }
+  }
+  text_ += message_;
+  if (!remedy_.empty()) text_ += fmt::format(" ({})", remedy_);
+}
+
+std::string printable(std::string_view text, size_t most) {
+  std::string out;
+  size_t at = 0;
+  while (at < text.size()) {
+    if (out.size() >= most) {
+      out += "...";
+      break;
+    }
+    const size_t length = utf8_sequence_length(text.substr(at));
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (length == 0) {
+      out += fmt::format("\\x{:02x}", byte);
+      at += 1;
+    } else if (length == 1 && (byte < 0x20 || byte == 0x7f)) {
+      out += fmt::format("\\x{:02x}", byte);
+      at += 1;
+    } else if (length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[at + 1]));  // C1 controls
+      at += 2;
+    } else {
+      out += text.substr(at, length);
+      at += length;
+    }
+  }
+  return out;
+}
+
+}  // namespace flambeau

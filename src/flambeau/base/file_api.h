@@ -1,0 +1,40 @@
+// The operating system's file calls behind an interface, so that a test can make any one of them fail
+// or stop short. Same contracts as the calls themselves: -1 and errno.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace flambeau {
+
+class FileApi {
+ public:
+  virtual ~FileApi() = default;
+
+  virtual int open(const char* path, int flags, mode_t mode);
+  virtual int close(int fd);
+  virtual ssize_t read(int fd, void* to, size_t count);
+  virtual ssize_t write(int fd, const void* from, size_t count);
+  virtual int fsync(int fd);
+  virtual int stat(const char* path, struct stat* to);
+  virtual int fstat(int fd, struct stat* to);
+  virtual int fchmod(int fd, mode_t mode);
+  virtual int fchown(int fd, uid_t owner, gid_t group);
+  // Gives an unnamed file (O_TMPFILE) a name.
+  virtual int link_unnamed(int fd, const char* path);
+  virtual int rename(const char* from, const char* to);
+  virtual int unlink(const char* path);
+  // Asks the kernel to start writing back a range; only a hint, never an error.
+  virtual void start_writeback(int fd, uint64_t offset, uint64_t count);
+  // A private, copy-on-write mapping of a whole file. MAP_FAILED on failure.
+  virtual void* map_private(int fd, size_t count);
+  virtual int unmap(void* at, size_t count);
+
+  // The real calls. It holds no state.
+  static FileApi& system();
+};
+
+}  // namespace flambeau

@@ -1,0 +1,31 @@
+// What the file classes share: errors from errno, and a descriptor that closes itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "flambeau/base/error.h"
+#include "flambeau/base/file_api.h"
+
+namespace flambeau {
+
+// An Error(kIo or kNotFound) located at the file: "model.pt: cannot be opened: Permission denied", with
+// a remedy where errno suggests one.
+Error file_error(int error_number, std::string_view what, const std::string& path);
+
+class FileCloser {
+ public:
+  FileCloser(int fd, FileApi& api) : fd_(fd), api_(api) {}
+  ~FileCloser() {
+    if (fd_ >= 0) api_.close(fd_);
+  }
+  FileCloser(const FileCloser&) = delete;
+  FileCloser& operator=(const FileCloser&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+  FileApi& api_;
+};
+
+}  // namespace flambeau

@@ -1,0 +1,61 @@
+#include "flambeau/tensor/storage.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+
+namespace flambeau {
+
+std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
+  if (offset > mapping->size() || size > mapping->size() - offset) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("a storage of {} bytes at byte {} leaves its file of {} bytes", size, offset,
+                            mapping->size()));
+  }
+  std::shared_ptr<Storage> storage(new Storage(Kind::kView, size));
+  storage->data_ = mapping->mutable_bytes().data() + offset;
+  storage->mapping_ = std::move(mapping);
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::allocate(size_t size) { return own(std::vector<uint8_t>(size)); }
+
+std::shared_ptr<Storage> Storage::own(std::vector<uint8_t> bytes) {
+  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, bytes.size()));
+  storage->owned_ = std::move(bytes);
+  storage->data_ = storage->owned_.data();
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::meta(size_t size) {
+  return std::shared_ptr<Storage>(new Storage(Kind::kMeta, size));
+}
+
+std::shared_ptr<Storage> Storage::lazy(size_t size, std::function<std::vector<uint8_t>()> load) {
+  std::shared_ptr<Storage> storage(new Storage(Kind::kLazy, size));
+  storage->load_ = std::move(load);
+  return storage;
+}
+
+uint8_t* Storage::data() const {
+  if (kind_ == Kind::kMeta) {
+    throw Error(ErrorCode::kInvalidArgument, "a tensor on the meta device has no data",
+                "load the weights from the file that holds them");
+  }
+  if (kind_ == Kind::kLazy) {
+    std::call_once(loaded_, [this] {
+      owned_ = load_();
+      if (owned_.size() != size_) {
+        throw Error(ErrorCode::kCorrupt,
+                    fmt::format("a storage of {} bytes was announced, {} were found", size_, owned_.size()));
+      }
+      data_ = owned_.data();
+    });
+  }
+  return data_;
+}
+
+ByteSpan Storage::bytes() const { return {data(), size_}; }
+MutableByteSpan Storage::mutable_bytes() { return {data(), size_}; }
+
+}  // namespace flambeau

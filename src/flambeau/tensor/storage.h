@@ -1,0 +1,50 @@
+// The bytes that tensors are views of. Shared: two tensors with the same Storage alias each other, and
+// stay aliased when saved.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "flambeau/base/bytes.h"
+#include "flambeau/base/mapping.h"
+
+namespace flambeau {
+
+class Storage {
+ public:
+  // A view into a mapping; writes stay private to the process.
+  static std::shared_ptr<Storage> view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size);
+  // Zeroed memory of its own.
+  static std::shared_ptr<Storage> allocate(size_t size);
+  static std::shared_ptr<Storage> own(std::vector<uint8_t> bytes);
+  // No bytes at all, only a size: the meta device.
+  static std::shared_ptr<Storage> meta(size_t size);
+  // Bytes that `load` produces when somebody first asks, e.g. by inflating or swapping. `load` must give
+  // exactly `size` bytes; its Error reaches whoever asked.
+  static std::shared_ptr<Storage> lazy(size_t size, std::function<std::vector<uint8_t>()> load);
+
+  size_t size() const { return size_; }
+  bool is_meta() const { return kind_ == Kind::kMeta; }
+  // True when the bytes are in place in a mapping or in memory, so that asking costs nothing.
+  bool is_ready() const { return kind_ != Kind::kLazy; }
+  // Throws Error(kInvalidArgument) for meta storage, and what the loader throws. Thread-safe.
+  ByteSpan bytes() const;
+  MutableByteSpan mutable_bytes();
+
+ private:
+  enum class Kind : uint8_t { kView, kOwned, kMeta, kLazy };
+  Storage(Kind kind, size_t size) : kind_(kind), size_(size) {}
+  uint8_t* data() const;
+
+  Kind kind_;
+  size_t size_;
+  mutable uint8_t* data_ = nullptr;
+  mutable std::vector<uint8_t> owned_;
+  std::shared_ptr<Mapping> mapping_;
+  std::function<std::vector<uint8_t>()> load_;
+  mutable std::once_flag loaded_;
+};
+
+}  // namespace flambeau

@@ -1,0 +1,287 @@
+#include "flambeau/tensor/tensor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "flambeau/base/checked.h"
+#include "flambeau/base/error.h"
+#include "flambeau/tensor/strided_copy.h"
+
+namespace flambeau {
+namespace {
+
+struct LayoutName {
+  Layout layout;
+  std::string_view name;
+};
+constexpr LayoutName kLayouts[] = {
+    {Layout::kStrided, "strided"},      {Layout::kSparseCoo, "sparse_coo"},
+    {Layout::kSparseCsr, "sparse_csr"}, {Layout::kSparseCsc, "sparse_csc"},
+    {Layout::kSparseBsr, "sparse_bsr"}, {Layout::kSparseBsc, "sparse_bsc"},
+};
+
+[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
+
+}  // namespace
+
+std::string_view layout_name(Layout layout) {
+  for (const LayoutName& entry : kLayouts) {
+    if (entry.layout == layout) return entry.name;
+  }
+  return "unknown";
+}
+
+std::optional<Layout> layout_from_name(std::string_view name) {
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  for (const LayoutName& entry : kLayouts) {
+    if (entry.name == name) return entry.layout;
+  }
+  return std::nullopt;
+}
+
+Dims contiguous_strides(std::span<const int64_t> sizes) {
+  Dims strides;
+  strides.resize(sizes.size());
+  int64_t step = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = step;
+    step = checked_mul(step, std::max<int64_t>(sizes[i], 1), "the stride of a tensor");
+  }
+  return strides;
+}
+
+int64_t element_count(std::span<const int64_t> sizes) {
+  int64_t product = 1;  // of the sizes that are not zero: it must not wrap even when the tensor is empty
+  bool is_empty = false;
+  for (const int64_t size : sizes) {
+    if (size < 0) corrupt(fmt::format("a tensor has the negative size {}", size));
+    if (size == 0) {
+      is_empty = true;
+    } else {
+      product = checked_mul(product, size, "the number of elements of a tensor");
+    }
+  }
+  return is_empty ? 0 : product;
+}
+
+int64_t storage_extent(const Geometry& geometry) {
+  if (geometry.sizes.size() != geometry.strides.size()) {
+    corrupt(
+        fmt::format("a tensor has {} sizes but {} strides", geometry.sizes.size(), geometry.strides.size()));
+  }
+  if (geometry.offset < 0)
+    corrupt(fmt::format("a tensor has the negative storage offset {}", geometry.offset));
+  const int64_t count = element_count(geometry.sizes);
+  int64_t last = geometry.offset;
+  for (size_t i = 0; i < geometry.sizes.size(); ++i) {
+    const int64_t stride = geometry.strides[i];
+    if (stride < 0) corrupt(fmt::format("a tensor has the negative stride {}", stride));
+    if (geometry.sizes[i] == 0) continue;
+    const int64_t reach = checked_mul(geometry.sizes[i] - 1, stride, "the extent of a tensor");
+    last = checked_add(last, reach, "the extent of a tensor");
+  }
+  return count == 0 ? 0 : checked_add<int64_t>(last, 1, "the extent of a tensor");
+}
+
+Tensor Tensor::strided(DType dtype, Geometry geometry, std::shared_ptr<Storage> storage, Device device) {
+  const int64_t extent = storage_extent(geometry);
+  const DTypeInfo& info = dtype_info(dtype);
+  // The packed types hold several elements in a byte.
+  const int64_t units = extent / info.per_byte + (extent % info.per_byte != 0 ? 1 : 0);
+  const int64_t bytes = checked_mul(units, static_cast<int64_t>(info.size), "the size of a tensor in bytes");
+  if (static_cast<uint64_t>(bytes) > storage->size()) {
+    corrupt(fmt::format(
+        "a {} tensor of sizes [{}], strides [{}] and offset {} needs {} bytes, its storage has {}", info.name,
+        fmt::join(geometry.sizes, ", "), fmt::join(geometry.strides, ", "), geometry.offset, bytes,
+        storage->size()));
+  }
+  Tensor tensor;
+  tensor.defined_ = true;
+  tensor.dtype_ = dtype;
+  tensor.device_ = device;
+  tensor.count_ = flambeau::element_count(geometry.sizes);
+  tensor.geometry_ = std::move(geometry);
+  tensor.storage_ = std::move(storage);
+  return tensor;
+}
+
+Tensor Tensor::zeros(DType dtype, std::span<const int64_t> sizes) {
+  const int64_t bytes = checked_mul(flambeau::element_count(sizes), static_cast<int64_t>(dtype_size(dtype)),
+                                    "the size of a tensor in bytes");
+  return strided(dtype, {sizes, contiguous_strides(sizes), 0}, Storage::allocate(static_cast<size_t>(bytes)));
+}
+
+Tensor Tensor::contiguous(DType dtype, std::span<const int64_t> sizes, std::shared_ptr<Storage> storage) {
+  const int64_t bytes = checked_mul(flambeau::element_count(sizes), static_cast<int64_t>(dtype_size(dtype)),
+                                    "the size of a tensor in bytes");
+  if (static_cast<uint64_t>(bytes) != storage->size()) {
+    corrupt(fmt::format("a {} tensor of shape [{}] takes {} bytes, {} are given", dtype_name(dtype),
+                        fmt::join(sizes, ", "), bytes, storage->size()));
+  }
+  return strided(dtype, {sizes, contiguous_strides(sizes), 0}, std::move(storage));
+}
+
+Tensor Tensor::quantized(Tensor base, Quantizer quantizer) {
+  if (!dtype_info(base.dtype()).is_quantized) {
+    corrupt(fmt::format("a quantized tensor cannot be of type {}", dtype_name(base.dtype())));
+  }
+  if (quantizer.is_per_channel()) {
+    if (quantizer.axis < 0 || static_cast<size_t>(quantizer.axis) >= base.dim()) {
+      corrupt(fmt::format("a per-channel axis of {} does not fit a tensor of {} dimensions", quantizer.axis,
+                          base.dim()));
+    }
+    const int64_t channels = base.sizes()[static_cast<size_t>(quantizer.axis)];
+    for (const Tensor* part : {&quantizer.scales, &quantizer.zero_points}) {
+      if (!part->defined() || part->layout() != Layout::kStrided || part->dim() != 1 ||
+          part->element_count() != channels) {
+        corrupt(fmt::format("per-channel scales and zero points must be 1-d tensors of {} values", channels));
+      }
+    }
+  }
+  base.quantizer_ = std::make_shared<const Quantizer>(std::move(quantizer));
+  return base;
+}
+
+Tensor Tensor::sparse(Layout layout, std::span<const int64_t> sizes, SparseParts parts) {
+  const bool is_coo = layout == Layout::kSparseCoo;
+  const auto need_part = [](const Tensor& part, std::string_view what) {
+    if (!part.defined() || part.layout() != Layout::kStrided) {
+      corrupt(fmt::format("the {} of a sparse tensor must be a strided tensor", what));
+    }
+  };
+  const auto need_indices = [&](const Tensor& part, std::string_view what) {
+    need_part(part, what);
+    if (part.dtype() != DType::kInt64 && part.dtype() != DType::kInt32) {
+      corrupt(fmt::format("the {} of a sparse tensor must be int64 or int32, not {}", what,
+                          dtype_name(part.dtype())));
+    }
+  };
+  need_part(parts.values, "values");
+  const Tensor& values = parts.values;
+  if (is_coo) {
+    need_indices(parts.indices, "indices");
+    if (parts.indices.dim() != 2 || values.dim() < 1 || parts.indices.sizes()[1] != values.sizes()[0]) {
+      corrupt(fmt::format("indices {} and values {} of a sparse tensor do not fit each other",
+                          parts.indices.summary(), values.summary()));
+    }
+    const size_t sparse_dim = static_cast<size_t>(parts.indices.sizes()[0]);
+    if (sparse_dim + values.dim() - 1 != sizes.size() ||
+        !std::equal(values.sizes().begin() + 1, values.sizes().end(),
+                    sizes.begin() + static_cast<long>(sparse_dim))) {
+      corrupt(fmt::format("a sparse tensor of shape [{}] cannot have values {} with {} sparse dimensions",
+                          fmt::join(sizes, ", "), values.summary(), sparse_dim));
+    }
+  } else {
+    need_indices(parts.compressed_indices, "compressed indices");
+    need_indices(parts.plain_indices, "plain indices");
+    if (sizes.size() < 2) corrupt("a compressed sparse tensor needs at least two dimensions");
+    if (parts.compressed_indices.dim() < 1 || parts.plain_indices.dim() != parts.compressed_indices.dim() ||
+        values.dim() < parts.plain_indices.dim()) {
+      corrupt(
+          fmt::format("compressed indices {}, plain indices {} and values {} of a sparse tensor do not fit",
+                      parts.compressed_indices.summary(), parts.plain_indices.summary(), values.summary()));
+    }
+  }
+  Tensor tensor;
+  tensor.defined_ = true;
+  tensor.layout_ = layout;
+  tensor.dtype_ = values.dtype();
+  tensor.device_ = values.device();
+  tensor.geometry_.sizes = sizes;
+  tensor.count_ = flambeau::element_count(sizes);
+  tensor.sparse_ = std::make_shared<const SparseParts>(std::move(parts));
+  return tensor;
+}
+
+uint64_t Tensor::byte_count() const {
+  if (sparse_) {
+    uint64_t total = 0;
+    for (const Tensor* part :
+         {&sparse_->indices, &sparse_->compressed_indices, &sparse_->plain_indices, &sparse_->values}) {
+      if (part->defined()) total += part->byte_count();
+    }
+    return total;
+  }
+  const DTypeInfo& info = dtype_info(dtype_);
+  const auto count = static_cast<uint64_t>(count_);
+  return (count + info.per_byte - 1) / info.per_byte * info.size;
+}
+
+bool Tensor::is_contiguous() const {
+  if (layout_ != Layout::kStrided) return false;
+  if (count_ == 0) return true;
+  int64_t expected = 1;
+  for (size_t i = dim(); i-- > 0;) {
+    if (sizes()[i] == 1) continue;
+    if (strides()[i] != expected) return false;
+    expected *= sizes()[i];
+  }
+  return true;
+}
+
+ByteSpan Tensor::contiguous_bytes() const {
+  if (!defined_ || !is_contiguous()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is not contiguous", summary()),
+                "call to_contiguous() first");
+  }
+  if (count_ == 0) return {};
+  const size_t begin = static_cast<size_t>(offset()) / dtype_info(dtype_).per_byte * element_size();
+  return storage_->bytes().subspan(begin, byte_count());
+}
+
+MutableByteSpan Tensor::mutable_contiguous_bytes() {
+  const ByteSpan bytes = contiguous_bytes();
+  return {const_cast<uint8_t*>(bytes.data()), bytes.size()};  // the storage itself is mutable
+}
+
+Tensor Tensor::to_contiguous() const {
+  if (is_contiguous()) return *this;
+  if (layout_ != Layout::kStrided) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("{} has no contiguous form", summary()));
+  }
+  Tensor result = *this;
+  result.geometry_ = {sizes(), contiguous_strides(sizes()), 0};
+  if (is_meta()) {
+    result.storage_ = Storage::meta(byte_count());
+    return result;
+  }
+  result.storage_ = Storage::allocate(byte_count());
+  copy_strided(storage_->bytes(), geometry_, element_size(), result.storage_->mutable_bytes());
+  return result;
+}
+
+std::string Tensor::summary() const {
+  if (!defined_) return "undefined";
+  std::string text = fmt::format("{}[{}]", dtype_name(dtype_), fmt::join(sizes(), ", "));
+  if (layout_ != Layout::kStrided) text += fmt::format(" ({})", layout_name(layout_));
+  return text;
+}
+
+std::string_view scheme_name(Quantizer::Scheme scheme) {
+  switch (scheme) {
+    case Quantizer::Scheme::kPerTensorAffine:
+      return "per_tensor_affine";
+    case Quantizer::Scheme::kPerChannelAffine:
+      return "per_channel_affine";
+    case Quantizer::Scheme::kPerTensorSymmetric:
+      return "per_tensor_symmetric";
+    case Quantizer::Scheme::kPerChannelSymmetric:
+      return "per_channel_symmetric";
+    case Quantizer::Scheme::kPerChannelAffineFloatQParams:
+      return "per_channel_affine_float_qparams";
+  }
+  return "unknown";
+}
+
+std::optional<Quantizer::Scheme> scheme_from_name(std::string_view name) {
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  for (int i = 0; i <= 4; ++i) {
+    const auto scheme = static_cast<Quantizer::Scheme>(i);
+    if (scheme_name(scheme) == name) return scheme;
+  }
+  return std::nullopt;
+}
+
+}  // namespace flambeau
