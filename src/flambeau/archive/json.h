@@ -33,10 +33,16 @@ class Value {
   Value(Object value) : data_(std::move(value)) {}
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  bool is_bool() const { return std::holds_alternative<bool>(data_); }
+  // A number written without a fraction or exponent.
+  bool is_integer() const {
+    return std::holds_alternative<int64_t>(data_) || std::holds_alternative<uint64_t>(data_);
+  }
+  bool is_double() const { return std::holds_alternative<double>(data_); }
   bool is_object() const { return std::holds_alternative<Object>(data_); }
   bool is_array() const { return std::holds_alternative<Array>(data_); }
   bool is_string() const { return std::holds_alternative<std::string>(data_); }
-  // Each throws Error(kCorrupt, "expected X, found Y").
+  // Each throws Error(kCorrupt, "expected X, found Y"). Integers convert to double, nothing else converts.
   bool as_bool() const;
   int64_t as_int() const;
   uint64_t as_uint() const;
@@ -44,7 +50,8 @@ class Value {
   const std::string& as_string() const;
   const Array& as_array() const;
   const Object& as_object() const;
-  // The member of an object; null when there is none.
+  // The member of an object; null when there is none. Looks at one member after the other: whoever wants
+  // most members of a large object goes through as_object().
   const Value* find(std::string_view key) const;
   // Adds a member to an object (a null value becomes one).
   Value& set(std::string key, Value value);
@@ -52,16 +59,18 @@ class Value {
   Value& push(Value value);
 
  private:
-  friend std::string dump(const Value& value, int indent);
+  friend class Printer;
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Object> data_;
 };
 
-// Throws Error(kCorrupt) located at the byte where known: bad syntax, duplicate keys, invalid UTF-8,
-// nesting deeper than 512.
+// Strict JSON, plus the bare NaN, Infinity and -Infinity that Python writes. Integers are int64_t, or
+// uint64_t above that. Throws Error(kCorrupt) located at the byte: bad syntax, duplicate keys (located at
+// nothing), invalid UTF-8, numbers out of range; and Error(kLimit) for nesting deeper than 512.
 Value parse(std::string_view text);
 
 // indent < 0: as Python's json.dumps(value) with its default separators; otherwise as json.dumps(value,
-// indent=n). Non-ASCII text is escaped as Python escapes it.
+// indent=n). Non-ASCII text is escaped as Python escapes it; encoded surrogates come out as \udXXX. Throws
+// Error(kInvalidArgument) for text that is not UTF-8.
 std::string dump(const Value& value, int indent = -1);
 
 }  // namespace flambeau::json

@@ -1,0 +1,158 @@
+#include "flambeau/archive/json.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "flambeau/archive/json_fallback.h"
+#include "flambeau/base/error.h"
+
+namespace flambeau::json {
+namespace {
+
+// Gives up quietly: the fallback then finds the place and the words.
+class FastParser {
+ public:
+  bool parse(std::string_view text, Value& to) {
+    simdjson::dom::parser parser;
+    if (parser.allocate(std::max<size_t>(text.size(), 64), kMostDepth + 8) != simdjson::SUCCESS) return false;
+    simdjson::dom::element root;
+    if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) return false;
+    return convert(root, to, 0);
+  }
+
+ private:
+  bool convert(simdjson::dom::element from, Value& to, int depth) {
+    using simdjson::dom::element_type;
+    switch (from.type()) {
+      case element_type::OBJECT: {
+        if (depth == kMostDepth) return false;
+        const simdjson::dom::object object = from.get_object().value_unsafe();
+        Object members;
+        members.reserve(object.size());
+        for (const auto& field : object) {
+          members.emplace_back(std::string(field.key), Value());
+          if (!convert(field.value, members.back().second, depth + 1)) return false;
+        }
+        refuse_duplicate_keys(members);
+        to = Value(std::move(members));
+        return true;
+      }
+      case element_type::ARRAY: {
+        if (depth == kMostDepth) return false;
+        const simdjson::dom::array array = from.get_array().value_unsafe();
+        Array items;
+        items.reserve(array.size());
+        for (const simdjson::dom::element item : array) {
+          if (!convert(item, items.emplace_back(), depth + 1)) return false;
+        }
+        to = Value(std::move(items));
+        return true;
+      }
+      case element_type::STRING:
+        to = Value(from.get_string().value_unsafe());
+        return true;
+      case element_type::INT64:
+        to = Value(from.get_int64().value_unsafe());
+        return true;
+      case element_type::UINT64:
+        to = Value(from.get_uint64().value_unsafe());
+        return true;
+      case element_type::DOUBLE:
+        to = Value(from.get_double().value_unsafe());
+        return true;
+      case element_type::BOOL:
+        to = Value(from.get_bool().value_unsafe());
+        return true;
+      case element_type::NULL_VALUE:
+        to = Value();
+        return true;
+    }
+    return false;
+  }
+};
+
+std::string describe(const Value& value) {
+  if (value.is_null()) return "null";
+  if (value.is_bool()) return "a boolean";
+  if (value.is_integer()) return fmt::format("the integer {}", dump(value));
+  if (value.is_double()) return fmt::format("the number {}", dump(value));
+  if (value.is_string()) return "a string";
+  return value.is_array() ? "an array" : "an object";
+}
+
+[[noreturn]] void fail_kind(std::string_view expected, const Value& found) {
+  throw Error(ErrorCode::kCorrupt, fmt::format("expected {}, found {}", expected, describe(found)));
+}
+
+}  // namespace
+
+Value parse(std::string_view text) {
+  Value value;
+  if (FastParser().parse(text, value)) return value;
+  return parse_slowly(text);
+}
+
+bool Value::as_bool() const {
+  if (const bool* value = std::get_if<bool>(&data_)) return *value;
+  fail_kind("a boolean", *this);
+}
+
+int64_t Value::as_int() const {
+  if (const int64_t* value = std::get_if<int64_t>(&data_)) return *value;
+  const uint64_t* value = std::get_if<uint64_t>(&data_);
+  if (value != nullptr && std::in_range<int64_t>(*value)) return static_cast<int64_t>(*value);
+  fail_kind("a 64-bit integer", *this);
+}
+
+uint64_t Value::as_uint() const {
+  if (const uint64_t* value = std::get_if<uint64_t>(&data_)) return *value;
+  const int64_t* value = std::get_if<int64_t>(&data_);
+  if (value != nullptr && *value >= 0) return static_cast<uint64_t>(*value);
+  fail_kind("an integer that is not negative", *this);
+}
+
+double Value::as_double() const {
+  if (const double* value = std::get_if<double>(&data_)) return *value;
+  if (const int64_t* value = std::get_if<int64_t>(&data_)) return static_cast<double>(*value);
+  if (const uint64_t* value = std::get_if<uint64_t>(&data_)) return static_cast<double>(*value);
+  fail_kind("a number", *this);
+}
+
+const std::string& Value::as_string() const {
+  if (const std::string* value = std::get_if<std::string>(&data_)) return *value;
+  fail_kind("a string", *this);
+}
+
+const Array& Value::as_array() const {
+  if (const Array* value = std::get_if<Array>(&data_)) return *value;
+  fail_kind("an array", *this);
+}
+
+const Object& Value::as_object() const {
+  if (const Object* value = std::get_if<Object>(&data_)) return *value;
+  fail_kind("an object", *this);
+}
+
+const Value* Value::find(std::string_view key) const {
+  const Object* object = std::get_if<Object>(&data_);
+  if (object == nullptr) return nullptr;
+  const auto found = std::ranges::find(*object, key, &Member::first);
+  return found == object->end() ? nullptr : &found->second;
+}
+
+Value& Value::set(std::string key, Value value) {
+  if (is_null()) data_ = Object();
+  if (!is_object()) fail_kind("an object", *this);
+  return std::get<Object>(data_).emplace_back(std::move(key), std::move(value)).second;
+}
+
+Value& Value::push(Value value) {
+  if (is_null()) data_ = Array();
+  if (!is_array()) fail_kind("an array", *this);
+  return std::get<Array>(data_).emplace_back(std::move(value));
+}
+
+}  // namespace flambeau::json

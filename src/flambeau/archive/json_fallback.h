@@ -1,0 +1,20 @@
+// The JSON reader for what simdjson refuses: Python's bare NaN and Infinity, and broken text, for which it
+// finds the byte and the words. Slower, but linear; gives the same values where both accept.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "flambeau/archive/json.h"
+
+namespace flambeau::json {
+
+constexpr int kMostDepth = 512;
+
+// As parse().
+Value parse_slowly(std::string_view text);
+
+// Throws Error(kCorrupt) when two members have the same key.
+void refuse_duplicate_keys(std::span<const Member> members);
+
+}  // namespace flambeau::json
