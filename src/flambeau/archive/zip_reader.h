@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "flambeau/base/mapping.h"
@@ -39,7 +38,8 @@ struct Limits {
 class Reader {
  public:
   // Reads and cross-checks the central directory and every local header; touches no record's data.
-  // Throws Error(kCorrupt, kUnsupported, kLimit) with the record and byte as locations.
+  // Throws Error(kCorrupt, kUnsupported, kUnsafe, kLimit) with the file (if the mapping has a path), the
+  // record and the byte as locations; so do read and verify.
   static Reader open(std::shared_ptr<Mapping> mapping, const Limits& limits = {});
 
   std::span<const Entry> entries() const { return entries_; }  // in the central directory's order
@@ -54,12 +54,22 @@ class Reader {
   void verify(const Entry& entry) const;
 
  private:
+  // Sorted by hash, then name: unlike a hash table, no choice of names makes it slow.
+  struct NameKey {
+    uint64_t hash;
+    uint64_t index;
+  };
+
   Reader() = default;
+  void read_headers();
+  void index_names();
+  std::vector<uint8_t> inflate(const Entry& entry) const;
+  void check_crc(const Entry& entry, ByteSpan data) const;
 
   std::shared_ptr<Mapping> mapping_;
   Limits limits_;
   std::vector<Entry> entries_;
-  std::unordered_map<std::string_view, size_t> by_name_;
+  std::vector<NameKey> by_name_;
 };
 
 // True when the bytes start like a zip archive (a local header or an empty archive's end record).
