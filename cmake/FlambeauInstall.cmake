@@ -5,9 +5,13 @@ install(TARGETS flambeau EXPORT FlambeauTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS flambeau_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/flambeau ${PROJECT_SOURCE_DIR}/src/flambeau
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
+# Public headers include those of the rooms, so both are installed, without what only tests use.
+foreach(headers ${PROJECT_SOURCE_DIR}/include/flambeau ${PROJECT_SOURCE_DIR}/src/flambeau)
+  if(EXISTS ${headers})
+    install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+            FILES_MATCHING PATTERN "*.h" PATTERN "faulty_*.h" EXCLUDE PATTERN "*_test*.h" EXCLUDE)
+  endif()
+endforeach()
 install(EXPORT FlambeauTargets NAMESPACE Flambeau::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Flambeau)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/FlambeauConfig.cmake.in
@@ -18,5 +22,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/FlambeauConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/FlambeauConfig.cmake ${PROJECT_BINARY_DIR}/FlambeauConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindLibdeflate.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Flambeau)
+# Relative to the .pc file itself, so that an installed tree can be moved.
+file(RELATIVE_PATH FLAMBEAU_PREFIX_FROM_PKGCONFIG
+     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" FLAMBEAU_PREFIX_FROM_PKGCONFIG "${FLAMBEAU_PREFIX_FROM_PKGCONFIG}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/flambeau.pc.in ${PROJECT_BINARY_DIR}/flambeau.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/flambeau.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

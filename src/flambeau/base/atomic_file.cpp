@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <random>
 #include <utility>
 
@@ -19,19 +18,28 @@ constexpr size_t kBufferSize = 256 * 1024;
 constexpr uint64_t kWritebackStep = 32ULL * 1024 * 1024;
 // One write call takes at most 0x7ffff000 bytes on Linux; smaller steps keep cancellation responsive.
 constexpr size_t kLargestWrite = 16 * 1024 * 1024;
-
-std::string resolve_links(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;  // does not exist yet
-  std::string result = resolved;
-  std::free(resolved);
-  return result;
-}
+// As many as the kernel follows.
+constexpr int kMostLinks = 40;
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Where the last part of the path leads. Also through a link to a file that does not exist yet, which the
+// save then makes. Links among the folders are the kernel's business.
+std::string resolve_links(const std::string& path, FileApi& api) {
+  std::string target = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    char buffer[4096];
+    const ssize_t length = api.readlink(target.c_str(), buffer, sizeof buffer);
+    if (length < 0 && (errno == EINVAL || errno == ENOENT)) return target;  // no link; no file yet
+    if (length < 0) throw file_error(errno, "cannot be examined", path);
+    const std::string next(buffer, static_cast<size_t>(length));
+    target = next.starts_with('/') ? next : folder_of(target) + "/" + next;
+  }
+  throw file_error(ELOOP, "cannot be examined", path);
 }
 
 std::string temporary_name(const std::string& folder) {
@@ -40,13 +48,25 @@ std::string temporary_name(const std::string& folder) {
   return fmt::format("{}/.flambeau-{:016x}.tmp", folder, number);
 }
 
+// A signal may interrupt it; nothing is lost by asking again. After any other failure asking again would
+// be a lie: the kernel forgets the pages it could not write.
+int fsync_through_signals(int fd, FileApi& api) {
+  int result;
+  do {
+    result = api.fsync(fd);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, FileApi& api)
-    : path_(std::move(path)), target_(resolve_links(path_)), folder_(folder_of(target_)), api_(api) {
-  struct stat info{};
-  if (api_.stat(target_.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode)) {
+AtomicFile::AtomicFile(std::string path, FileApi& api) : path_(std::move(path)), api_(api) {
+  check_path(path_);
+  target_ = resolve_links(path_, api_);
+  folder_ = folder_of(target_);
+  if (api_.stat(target_.c_str(), &old_) == 0) {
+    replaces_ = true;
+    if (!S_ISREG(old_.st_mode)) {
       throw Error(ErrorCode::kInvalidArgument, "is not a regular file and cannot be replaced",
                   "choose another output path")
           .add_location("file", path_);
@@ -56,8 +76,9 @@ AtomicFile::AtomicFile(std::string path, FileApi& api)
   }
   try {
     folder_fd_ = api_.open(folder_.c_str(), O_RDONLY | O_DIRECTORY, 0);
-    if (folder_fd_ < 0)
-      throw file_error(errno, fmt::format("the folder '{}' cannot be opened", folder_), path_);
+    if (folder_fd_ < 0) {
+      throw file_error(errno, fmt::format("the folder '{}' cannot be opened", printable(folder_)), path_);
+    }
     open_temporary();
     buffer_.reserve(kBufferSize);
   } catch (...) {
@@ -69,17 +90,22 @@ AtomicFile::AtomicFile(std::string path, FileApi& api)
 AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::open_temporary() {
+  // Until it has the old file's mode and owner, nobody else may look into its replacement.
+  const mode_t mode = replaces_ ? 0600 : 0666;
 #ifdef O_TMPFILE
-  // An unnamed file vanishes by itself when the process is killed.
-  fd_ = api_.open(folder_.c_str(), O_TMPFILE | O_WRONLY, 0666);
-  if (fd_ >= 0) return;
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) {
-    throw file_error(errno, "cannot be written", path_);
+  // An unnamed file vanishes by itself when the process is killed. It gets its name through /proc.
+  struct stat proc{};
+  if (api_.stat("/proc/self/fd", &proc) == 0) {
+    fd_ = api_.open(folder_.c_str(), O_TMPFILE | O_WRONLY, mode);
+    if (fd_ >= 0) return;
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) {
+      throw file_error(errno, "cannot be written", path_);
+    }
   }
 #endif
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::string name = temporary_name(folder_);
-    fd_ = api_.open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    fd_ = api_.open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
     if (fd_ >= 0) {
       temporary_ = name;
       return;
@@ -89,18 +115,28 @@ void AtomicFile::open_temporary() {
   throw file_error(errno, "cannot be written", path_);
 }
 
+void AtomicFile::check_open() const {
+  if (fd_ < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the save is over: it was committed, or it failed")
+        .add_location("file", path_);
+  }
+}
+
 void AtomicFile::write(ByteSpan bytes) {
-  position_ += bytes.size();
-  if (buffer_.size() + bytes.size() <= kBufferSize) {
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-    return;
+  check_open();
+  if (buffer_.size() + bytes.size() > kBufferSize) {
+    try {
+      flush();
+      if (bytes.size() >= kBufferSize) {
+        write_through(bytes);
+        return;
+      }
+    } catch (...) {
+      discard();  // a file with a hole in it must not be committed
+      throw;
+    }
   }
-  flush();
-  if (bytes.size() >= kBufferSize) {
-    write_through(bytes);
-  } else {
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  }
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
 void AtomicFile::flush() {
@@ -115,48 +151,71 @@ void AtomicFile::write_through(ByteSpan bytes) {
     if (wrote < 0) throw file_error(errno, "cannot be written", path_);
     if (wrote == 0) throw file_error(EIO, "cannot be written", path_);
     bytes = bytes.subspan(static_cast<size_t>(wrote));
-    const uint64_t on_file = position_ - buffer_.size() - bytes.size();
-    if (on_file > writeback_started_ + kWritebackStep) {
-      api_.start_writeback(fd_, writeback_started_, on_file - writeback_started_);
-      writeback_started_ = on_file;
+    on_file_ += static_cast<uint64_t>(wrote);
+    if (on_file_ > writeback_started_ + kWritebackStep) {
+      api_.start_writeback(fd_, writeback_started_, on_file_ - writeback_started_);
+      writeback_started_ = on_file_;
     }
   }
 }
 
 void AtomicFile::keep_mode_and_owner() {
-  struct stat old{};
-  if (api_.stat(target_.c_str(), &old) != 0) {
-    if (errno == ENOENT) return;
+  // Somebody may have changed, made or removed the file while we wrote.
+  struct stat latest{};
+  if (api_.stat(target_.c_str(), &latest) == 0) {
+    old_ = latest;
+    replaces_ = true;
+  } else if (errno != ENOENT) {
     throw file_error(errno, "cannot be examined", path_);
   }
+  if (!replaces_) return;
+
   struct stat now{};
   if (api_.fstat(fd_, &now) != 0) throw file_error(errno, "cannot be examined", path_);
-  // Only root may give a file away; another user's save still succeeds, under their own name.
-  if ((old.st_uid != now.st_uid || old.st_gid != now.st_gid) &&
-      api_.fchown(fd_, old.st_uid, old.st_gid) != 0 && errno != EPERM) {
-    throw file_error(errno, "cannot keep its owner", path_);
+  mode_t mode = old_.st_mode & 07777;
+  if (old_.st_uid != now.st_uid || old_.st_gid != now.st_gid) {
+    if (api_.fchown(fd_, old_.st_uid, old_.st_gid) != 0) {
+      if (errno != EPERM) throw file_error(errno, "cannot keep its owner", path_);
+      // Only root may give a file away; another user's save still succeeds, under their own name, and
+      // without the bits that would now lend their rights instead of the old owner's.
+      mode &= 0777;
+      if (api_.fchown(fd_, static_cast<uid_t>(-1), old_.st_gid) != 0 && errno != EPERM) {
+        throw file_error(errno, "cannot keep its group", path_);
+      }
+    }
   }
-  if (api_.fchmod(fd_, old.st_mode & 07777) != 0) throw file_error(errno, "cannot keep its mode", path_);
+  if (api_.fchmod(fd_, mode) != 0) throw file_error(errno, "cannot keep its mode", path_);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::put_in_place() {
   flush();
   keep_mode_and_owner();
-  if (api_.fsync(fd_) != 0) throw file_error(errno, "cannot be written to the disk", path_);
+  if (fsync_through_signals(fd_, api_) != 0) throw file_error(errno, "cannot be written to the disk", path_);
   if (temporary_.empty()) {
     const std::string name = temporary_name(folder_);
     if (api_.link_unnamed(fd_, name.c_str()) != 0) throw file_error(errno, "cannot be named", path_);
     temporary_ = name;
   }
-  const int fd = std::exchange(fd_, -1);
-  if (api_.close(fd) != 0) throw file_error(errno, "cannot be closed", path_);
+  // Nothing stands between the two, as a kill here leaves the temporary name behind. The file is closed
+  // afterwards; what close could report, fsync did.
   if (api_.rename(temporary_.c_str(), target_.c_str()) != 0) {
     throw file_error(errno, "cannot be put in place", path_);
   }
   temporary_.clear();
-  if (api_.fsync(folder_fd_) != 0) {
+  // Some file systems have no fsync for folders and say EINVAL.
+  if (fsync_through_signals(folder_fd_, api_) != 0 && errno != EINVAL) {
     throw file_error(errno, "is in place and complete, but its folder could not be flushed to the disk",
                      path_);
+  }
+}
+
+void AtomicFile::commit() {
+  check_open();
+  try {
+    put_in_place();
+  } catch (...) {
+    discard();
+    throw;
   }
   discard();
 }

@@ -12,7 +12,8 @@ namespace flambeau {
 
 class AtomicFile final : public ByteSink {
  public:
-  // Follows symbolic links, so that a link stays a link. An existing file's mode and owner are kept.
+  // Follows symbolic links, so that a link stays a link. An existing file's mode and owner are kept, as far
+  // as this user may set them.
   // Throws Error(kIo, kNotFound, kInvalidArgument) located at `path`, as do write and commit.
   explicit AtomicFile(std::string path, FileApi& api = FileApi::system());
   // Without commit() nothing of the new file remains.
@@ -20,17 +21,20 @@ class AtomicFile final : public ByteSink {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  // After an Error the new file is gone, and nothing more can be written.
   void write(ByteSpan bytes) override;
-  uint64_t position() const override { return position_; }
+  uint64_t position() const override { return on_file_ + buffer_.size(); }
   // Puts the new file in the target's place. After an Error the old file is there, unless the message
   // says otherwise.
   void commit();
 
  private:
   void open_temporary();
+  void check_open() const;
   void flush();
   void write_through(ByteSpan bytes);
   void keep_mode_and_owner();
+  void put_in_place();
   void discard() noexcept;
 
   std::string path_;    // as the caller named it
@@ -38,9 +42,11 @@ class AtomicFile final : public ByteSink {
   std::string folder_;
   std::string temporary_;  // empty while the file has no name
   FileApi& api_;
+  bool replaces_ = false;  // there was a file when we began; old_ describes it
+  struct stat old_{};
   int fd_ = -1;
   int folder_fd_ = -1;
-  uint64_t position_ = 0;
+  uint64_t on_file_ = 0;
   uint64_t writeback_started_ = 0;
   std::vector<uint8_t> buffer_;
 };

@@ -6,8 +6,9 @@
 
 namespace flambeau {
 
-void throw_overflow(std::string_view what) {
-  throw Error(ErrorCode::kCorrupt, fmt::format("{} does not fit in a 64-bit number", what));
+void throw_overflow(std::string_view what, size_t bits) {
+  throw Error(ErrorCode::kCorrupt,
+              fmt::format("{} does not fit in {} {}-bit number", what, bits == 8 ? "an" : "a", bits));
 }
 
 }  // namespace flambeau

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 namespace flambeau {
 
-[[noreturn]] void throw_overflow(std::string_view what);
+[[noreturn]] void throw_overflow(std::string_view what, size_t bits);
 
 template <std::integral T>
 std::optional<T> try_add(T a, T b) {
@@ -28,21 +29,21 @@ std::optional<T> try_mul(T a, T b) {
 template <std::integral T>
 T checked_add(T a, T b, std::string_view what) {
   T result;
-  if (__builtin_add_overflow(a, b, &result)) throw_overflow(what);
+  if (__builtin_add_overflow(a, b, &result)) throw_overflow(what, sizeof(T) * 8);
   return result;
 }
 
 template <std::integral T>
 T checked_mul(T a, T b, std::string_view what) {
   T result;
-  if (__builtin_mul_overflow(a, b, &result)) throw_overflow(what);
+  if (__builtin_mul_overflow(a, b, &result)) throw_overflow(what, sizeof(T) * 8);
   return result;
 }
 
 // Conversion that must keep the value.
 template <std::integral To, std::integral From>
 To checked_cast(From value, std::string_view what) {
-  if (!std::in_range<To>(value)) throw_overflow(what);
+  if (!std::in_range<To>(value)) throw_overflow(what, sizeof(To) * 8);
   return static_cast<To>(value);
 }
 

@@ -28,5 +28,17 @@ TEST(Checked, NamesTheQuantityThatWraps) {
   EXPECT_FALSE(try_mul<uint64_t>(1ULL << 63, 2).has_value());
 }
 
+TEST(Checked, NamesTheWidth) {
+  try {
+    checked_cast<uint32_t>(1ULL << 32, "the record count");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+    EXPECT_STREQ(error.what(), "the record count does not fit in a 32-bit number");
+  }
+  EXPECT_EQ(checked_cast<uint8_t>(255, "x"), 255);
+  EXPECT_THROW(checked_cast<int64_t>(1ULL << 63, "x"), Error);
+}
+
 }  // namespace
 }  // namespace flambeau

@@ -5,6 +5,21 @@
 #include "flambeau/base/utf8.h"
 
 namespace flambeau {
+namespace {
+
+unsigned three_byte_code_point(std::string_view sequence) {
+  const auto at = [&](size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(sequence[i])); };
+  return (at(0) & 0x0F) << 12 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F);
+}
+
+// Characters that break a line or turn its direction, so that a name could pose as another one.
+bool changes_the_line(std::string_view sequence) {
+  const unsigned point = three_byte_code_point(sequence);
+  return (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+         (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF;
+}
+
+}  // namespace
 
 std::string_view error_code_name(ErrorCode code) {
   switch (code) {
@@ -81,6 +96,9 @@ std::string printable(std::string_view text, size_t most) {
     } else if (length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0) {
       out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[at + 1]));  // C1 controls
       at += 2;
+    } else if (length == 3 && changes_the_line(text.substr(at, 3))) {
+      out += fmt::format("\\u{:04x}", three_byte_code_point(text.substr(at, 3)));
+      at += 3;
     } else {
       out += text.substr(at, length);
       at += length;

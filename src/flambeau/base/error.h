@@ -72,8 +72,8 @@ decltype(auto) with_location(std::string_view kind, std::string_view value, Body
   }
 }
 
-// Text from a file, made safe to print on one line: control characters and invalid UTF-8 become
-// escapes, and text over `most` bytes is cut with "...".
+// Text from a file, made safe to print on one line: control characters, invisible and direction-changing
+// ones, and invalid UTF-8 become escapes, and text over `most` bytes is cut with "...".
 std::string printable(std::string_view text, size_t most = 120);
 
 }  // namespace flambeau

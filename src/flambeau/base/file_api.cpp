@@ -15,6 +15,7 @@ ssize_t FileApi::read(int fd, void* to, size_t count) { return ::read(fd, to, co
 ssize_t FileApi::write(int fd, const void* from, size_t count) { return ::write(fd, from, count); }
 int FileApi::fsync(int fd) { return ::fsync(fd); }
 int FileApi::stat(const char* path, struct stat* to) { return ::stat(path, to); }
+ssize_t FileApi::readlink(const char* path, char* to, size_t count) { return ::readlink(path, to, count); }
 int FileApi::fstat(int fd, struct stat* to) { return ::fstat(fd, to); }
 int FileApi::fchmod(int fd, mode_t mode) { return ::fchmod(fd, mode); }
 int FileApi::fchown(int fd, uid_t owner, gid_t group) { return ::fchown(fd, owner, group); }

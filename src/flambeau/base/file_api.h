@@ -20,6 +20,8 @@ class FileApi {
   virtual ssize_t write(int fd, const void* from, size_t count);
   virtual int fsync(int fd);
   virtual int stat(const char* path, struct stat* to);
+  // What a symbolic link says; EINVAL when `path` is none.
+  virtual ssize_t readlink(const char* path, char* to, size_t count);
   virtual int fstat(int fd, struct stat* to);
   virtual int fchmod(int fd, mode_t mode);
   virtual int fchown(int fd, uid_t owner, gid_t group);

@@ -19,6 +19,8 @@ std::string_view remedy_for(int error_number) {
       return "free some space on the disk and try again";
     case EDQUOT:
       return "the disk quota is used up: free some space and try again";
+    case EFBIG:
+      return "the file system or a limit ('ulimit -f') does not allow a file this large";
     case EROFS:
       return "the file system is read-only: choose another folder";
     case EMFILE:
@@ -40,6 +42,13 @@ Error file_error(int error_number, std::string_view what, const std::string& pat
   Error error(code, fmt::format("{}: {}", what, reason), std::string(remedy_for(error_number)));
   error.add_location("file", path);
   return error;
+}
+
+void check_path(const std::string& path) {
+  if (path.empty()) throw Error(ErrorCode::kInvalidArgument, "the path is empty");
+  if (path.find('\0') != std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument, "the path has a NUL byte in it").add_location("file", path);
+  }
 }
 
 }  // namespace flambeau

@@ -13,6 +13,10 @@ namespace flambeau {
 // a remedy where errno suggests one.
 Error file_error(int error_number, std::string_view what, const std::string& path);
 
+// The operating system would cut such a path short or take it for another one. Throws
+// Error(kInvalidArgument).
+void check_path(const std::string& path);
+
 class FileCloser {
  public:
   FileCloser(int fd, FileApi& api) : fd_(fd), api_(api) {}

@@ -29,6 +29,7 @@ std::vector<uint8_t> read_to_end(int fd, const std::string& path, FileApi& api) 
 }  // namespace
 
 std::shared_ptr<Mapping> Mapping::open(const std::string& path, FileApi& api) {
+  check_path(path);
   std::shared_ptr<Mapping> mapping(new Mapping);
   mapping->path_ = path;
   const int fd = api.open(path.c_str(), O_RDONLY, 0);
@@ -40,13 +41,13 @@ std::shared_ptr<Mapping> Mapping::open(const std::string& path, FileApi& api) {
   if (S_ISDIR(info.st_mode)) {
     throw Error(ErrorCode::kInvalidArgument, "is a folder, a file is needed").add_location("file", path);
   }
-  if (!S_ISREG(info.st_mode)) {
+  const auto size = static_cast<size_t>(info.st_size);
+  // A regular file without a size is empty, or one of those that /proc makes up while they are read.
+  if (!S_ISREG(info.st_mode) || size == 0) {
     mapping->buffer_ = read_to_end(fd, path, api);
     mapping->bytes_ = mapping->buffer_;
     return mapping;
   }
-  const auto size = static_cast<size_t>(info.st_size);
-  if (size == 0) return mapping;
   void* at = api.map_private(fd, size);
   if (at == MAP_FAILED) throw file_error(errno, "cannot be mapped", path);
   mapping->bytes_ = {static_cast<uint8_t*>(at), size};

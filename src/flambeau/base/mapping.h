@@ -14,7 +14,9 @@ namespace flambeau {
 class Mapping {
  public:
   // Maps a regular file; reads a pipe or device into memory. Writes to the bytes stay private to this
-  // process and never reach the file. Throws Error(kNotFound, kIo) located at the file.
+  // process and never reach the file. Throws Error(kNotFound, kIo, kInvalidArgument) located at the file.
+  // `api` must outlive the mapping. While it is mapped a file may be replaced or removed, but must not be
+  // cut short in place: touching what is gone ends the process, and no check of ours can prevent that.
   static std::shared_ptr<Mapping> open(const std::string& path, FileApi& api = FileApi::system());
   static std::shared_ptr<Mapping> from_buffer(std::vector<uint8_t> buffer);
   static std::shared_ptr<Mapping> from_text(std::string_view text);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -74,7 +75,15 @@ struct ThreadPool::Shared {
 ThreadPool::ThreadPool(int threads)
     : threads_(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
       shared_(std::make_unique<Shared>()) {
-  for (int i = 1; i < threads_; ++i) shared_->helpers.emplace_back([this] { shared_->help(); });
+  shared_->helpers.reserve(static_cast<size_t>(threads_ - 1));
+  try {
+    Shared* shared = shared_.get();
+    while (shared->helpers.size() + 1 < static_cast<size_t>(threads_)) {
+      shared->helpers.emplace_back([shared] { shared->help(); });
+    }
+  } catch (const std::system_error&) {
+    threads_ = static_cast<int>(shared_->helpers.size()) + 1;
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -94,7 +103,7 @@ void ThreadPool::for_each_range(size_t count, size_t grain, const std::function<
     return;
   }
   // A few pieces per thread even out unequal work.
-  const size_t pieces = std::min((count + grain - 1) / grain, static_cast<size_t>(threads_) * 4);
+  const size_t pieces = std::min(count / grain, static_cast<size_t>(threads_) * 4);
   Loop loop{.body = &body, .count = count, .step = (count + pieces - 1) / pieces, .failure = nullptr};
   {
     const std::lock_guard lock(shared_->mutex);

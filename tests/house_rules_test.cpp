@@ -1,0 +1,161 @@
+// The house rules that a compiler does not check: who may include whom, and what a header may include.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Rooms = std::map<std::string, std::set<std::string>>;
+
+// Which rooms each room may include, besides itself. The same table stands in src/flambeau/README.md.
+const Rooms kMayUse = {
+    {"base", {}},
+    {"tensor", {"base"}},
+    {"archive", {"base"}},
+    {"formats", {"base", "tensor", "archive"}},
+};
+
+const fs::path kRoot = FLAMBEAU_SOURCE_DIR;
+
+struct Include {
+  fs::path file;  // relative to the root
+  int line;
+  std::string path;
+  bool quoted;
+  std::string where() const { return file.string() + ":" + std::to_string(line) + " includes " + path; }
+};
+
+bool is_source(const fs::path& path) { return path.extension() == ".h" || path.extension() == ".cpp"; }
+
+std::vector<Include> includes_under(const std::string& folder) {
+  std::vector<Include> found;
+  if (!fs::exists(kRoot / folder)) return found;
+  static const std::regex kInclude(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+    if (!is_source(entry.path())) continue;
+    std::ifstream file(entry.path());
+    std::string text;
+    for (int line = 1; std::getline(file, text); ++line) {
+      std::smatch match;
+      if (!std::regex_search(text, match, kInclude)) continue;
+      found.push_back({fs::relative(entry.path(), kRoot), line, match[2], match[1] == "\""});
+    }
+  }
+  return found;
+}
+
+// The parts of "flambeau/base/error.h": {"flambeau", "base", "error.h"}.
+std::vector<std::string> parts_of(const fs::path& path) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : path) parts.push_back(part.string());
+  return parts;
+}
+
+// The room of an included path; empty for a public header, "flambeau/load.h".
+std::string room_of(const std::string& included) {
+  const auto parts = parts_of(included);
+  return parts.size() > 2 ? parts[1] : "";
+}
+
+// x_test.cpp, and what several tests share: x_test_files.h. They alone have tests/support/ on their path.
+bool is_test(const fs::path& file) { return file.stem().string().find("_test") != std::string::npos; }
+
+TEST(HouseRules, RoomsIncludeOnlyWhatTheTableAllows) {
+  const auto includes = includes_under("src/flambeau");
+  EXPECT_GT(includes.size(), 50U) << "the sources were not found";
+  for (const Include& include : includes) {
+    if (!include.quoted) continue;
+    const auto parts = parts_of(include.file);  // src, flambeau, room, ...
+    if (!include.path.starts_with("flambeau/")) {
+      EXPECT_TRUE(is_test(include.file) && include.path.starts_with("support/"))
+          << include.where() << ": write the path from the top, \"flambeau/...\"";
+      continue;
+    }
+    if (parts.size() < 4) continue;  // src/flambeau/x.cpp is the inside of a public header and may use all
+    const std::string& room = parts[2];
+    const std::string other = room_of(include.path);
+    ASSERT_TRUE(kMayUse.contains(room)) << room << " has no row in the table of rooms";
+    EXPECT_TRUE(other == room || kMayUse.at(room).contains(other))
+        << include.where() << ": " << room << "/ may not include "
+        << (other.empty() ? "public headers" : other + "/");
+  }
+}
+
+TEST(HouseRules, AppsAndExamplesIncludeOnlyPublicHeaders) {
+  for (const char* folder : {"apps", "examples"}) {
+    for (const Include& include : includes_under(folder)) {
+      if (!include.path.starts_with("flambeau/")) continue;
+      EXPECT_EQ(room_of(include.path), "") << include.where() << ", which is not a public header";
+    }
+  }
+}
+
+TEST(HouseRules, HeadersIncludeNoHeavyLibraries) {
+  for (const char* folder : {"src/flambeau", "include/flambeau"}) {
+    for (const Include& include : includes_under(folder)) {
+      if (include.file.extension() != ".h" || is_test(include.file)) continue;
+      for (const char* library : {"fmt/", "simdjson", "libdeflate", "CLI/", "gtest/", "benchmark/"}) {
+        EXPECT_FALSE(include.path.starts_with(library)) << include.where() << ": use it in a .cpp file";
+      }
+    }
+  }
+}
+
+TEST(HouseRules, ASourceIncludesItsOwnHeaderFirst) {
+  std::set<fs::path> seen;
+  for (const Include& include : includes_under("src/flambeau")) {
+    if (include.file.extension() != ".cpp" || !seen.insert(include.file).second) continue;
+    const fs::path header = fs::path(include.file).replace_extension(".h");
+    if (!fs::exists(kRoot / header)) continue;
+    EXPECT_EQ("src/" + include.path, header.string()) << include.where() << " first";
+  }
+}
+
+TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
+  std::set<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(kRoot / "src/flambeau")) {
+    if (entry.is_directory()) folders.insert(entry.path().filename().string());
+  }
+  std::set<std::string> rooms;
+  for (const auto& [room, others] : kMayUse) {
+    rooms.insert(room);
+    EXPECT_TRUE(fs::exists(kRoot / "src/flambeau" / room / "README.md")) << room << "/ has no README.md";
+    for (const std::string& other : others) {
+      ASSERT_TRUE(kMayUse.contains(other)) << other;
+      EXPECT_FALSE(kMayUse.at(other).contains(room)) << room << " and " << other << " may use each other";
+    }
+  }
+  EXPECT_EQ(rooms, folders);
+}
+
+// Rows look like: | `tensor/` | its job | base |
+Rooms table_of(const fs::path& readme) {
+  Rooms rooms;
+  std::ifstream file(readme);
+  static const std::regex kRow(R"(^\| `(\w+)/` \|.*\| ([^|]*) \|$)");
+  static const std::regex kWord(R"(\w+)");
+  std::string line;
+  while (std::getline(file, line)) {
+    std::smatch match;
+    if (!std::regex_match(line, match, kRow)) continue;
+    const std::string others = match[2];
+    auto& row = rooms[match[1]];
+    for (std::sregex_iterator it(others.begin(), others.end(), kWord), end; it != end; ++it) {
+      row.insert(it->str());
+    }
+  }
+  return rooms;
+}
+
+TEST(HouseRules, TheReadmeHasTheSameTable) { EXPECT_EQ(table_of(kRoot / "src/flambeau/README.md"), kMayUse); }
+
+}  // namespace
