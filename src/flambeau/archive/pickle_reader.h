@@ -10,7 +10,8 @@ namespace flambeau::pickle {
 struct Limits {
   // What the tree may take in memory: a fixed part plus so many times the input.
   uint64_t fixed_bytes = 16ULL << 20;
-  uint64_t bytes_per_input_byte = 8;
+  // Nothing that CPython or PyTorch writes takes more than 16 (an empty list in protocol 4: two bytes).
+  uint64_t bytes_per_input_byte = 16;
 };
 
 struct Parsed {
