@@ -39,14 +39,14 @@ bool is_source(const fs::path& path) { return path.extension() == ".h" || path.e
 std::vector<Include> includes_under(const std::string& folder) {
   std::vector<Include> found;
   if (!fs::exists(kRoot / folder)) return found;
-  static const std::regex kInclude(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
+  static const std::regex include_line(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
     if (!is_source(entry.path())) continue;
     std::ifstream file(entry.path());
     std::string text;
     for (int line = 1; std::getline(file, text); ++line) {
       std::smatch match;
-      if (!std::regex_search(text, match, kInclude)) continue;
+      if (!std::regex_search(text, match, include_line)) continue;
       found.push_back({fs::relative(entry.path(), kRoot), line, match[2], match[1] == "\""});
     }
   }
@@ -141,15 +141,15 @@ TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
 Rooms table_of(const fs::path& readme) {
   Rooms rooms;
   std::ifstream file(readme);
-  static const std::regex kRow(R"(^\| `(\w+)/` \|.*\| ([^|]*) \|$)");
-  static const std::regex kWord(R"(\w+)");
+  static const std::regex table_row(R"(^\| `(\w+)/` \|.*\| ([^|]*) \|$)");
+  static const std::regex word(R"(\w+)");
   std::string line;
   while (std::getline(file, line)) {
     std::smatch match;
-    if (!std::regex_match(line, match, kRow)) continue;
+    if (!std::regex_match(line, match, table_row)) continue;
     const std::string others = match[2];
     auto& row = rooms[match[1]];
-    for (std::sregex_iterator it(others.begin(), others.end(), kWord), end; it != end; ++it) {
+    for (std::sregex_iterator it(others.begin(), others.end(), word), end; it != end; ++it) {
       row.insert(it->str());
     }
   }

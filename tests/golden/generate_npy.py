@@ -52,6 +52,9 @@ for rank in range(0, 20):
         np.save(headers, np.lib.stride_tricks.as_strided(np.zeros(0, "<f8"), shape, [8] * len(shape)))
 (folder / "headers.bin").write_bytes(headers.getvalue())
 
-np.savez(folder / "stored.npz", weight=six, bias=np.arange(3, dtype="<i8"), **{"a/b.c": np.float32(1), "big": six.astype(">f4")})
+np.savez(folder / "stored.npz", weight=six, bias=np.arange(3, dtype="<i8"),
+         **{"a/b.c": np.float32(1), "big": six.astype(">f4")})
 np.savez_compressed(folder / "deflated.npz", weight=np.zeros((64, 64), "<f4"), bias=np.arange(3, dtype="<i8"))
+large = (np.arange(20000) % 7).astype("<f4").reshape(200, 100)
+np.savez_compressed(folder / "deflated_large.npz", x=np.asfortranarray(large))
 (folder / "MANIFEST").write_text(f"all files\tgenerate_npy.py\tNumPy {np.__version__}\n")

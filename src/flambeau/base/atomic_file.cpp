@@ -13,11 +13,11 @@
 namespace flambeau {
 namespace {
 
-constexpr size_t kBufferSize = 256 * 1024;
+constexpr size_t kBufferSize = 256U * 1024;
 // Writing back while we still produce makes the final fsync short.
 constexpr uint64_t kWritebackStep = 32ULL * 1024 * 1024;
 // One write call takes at most 0x7ffff000 bytes on Linux; smaller steps keep cancellation responsive.
-constexpr size_t kLargestWrite = 16 * 1024 * 1024;
+constexpr size_t kLargestWrite = 16U * 1024 * 1024;
 // As many as the kernel follows.
 constexpr int kMostLinks = 40;
 
@@ -37,7 +37,7 @@ std::string resolve_links(const std::string& path, FileApi& api) {
     if (length < 0 && (errno == EINVAL || errno == ENOENT)) return target;  // no link; no file yet
     if (length < 0) throw file_error(errno, "cannot be examined", path);
     const std::string next(buffer, static_cast<size_t>(length));
-    target = next.starts_with('/') ? next : folder_of(target) + "/" + next;
+    target = next.starts_with('/') ? next : fmt::format("{}/{}", folder_of(target), next);
   }
   throw file_error(ELOOP, "cannot be examined", path);
 }

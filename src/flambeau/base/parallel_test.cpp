@@ -130,6 +130,7 @@ TEST(Parallel, CarriesErrorsOutOfInnerLoops) {
 TEST(Parallel, ServesManyCallersAtOnce) {
   ThreadPool pool(3);
   std::vector<std::thread> callers;
+  callers.reserve(8);
   std::atomic<int> wrong{0};
   for (int caller = 0; caller < 8; ++caller) {
     callers.emplace_back([&, caller] {

@@ -11,10 +11,10 @@
 namespace flambeau {
 
 // Versions 1.0 to 3.0. The tensor is a view of the mapping; big-endian data is swapped when first asked
-// for, Fortran order becomes strides. Throws Error(kCorrupt) located at the byte, Error(kUnsafe) for pickled
-// objects, Error(kUnsupported) for types that PyTorch does not have.
+// for, Fortran order becomes strides. Throws Error(kCorrupt) located at the file and byte, Error(kUnsafe) for
+// pickled objects, Error(kUnsupported) for types that PyTorch does not have.
 Tensor read_npy(std::shared_ptr<Mapping> mapping);
-// The array is the `size` bytes at `offset` of a larger file.
+// The array is the `size` bytes at `offset` of a larger file, which the caller adds to the location.
 Tensor read_npy(std::shared_ptr<Mapping> mapping, size_t offset, size_t size);
 
 // The bytes that numpy.save writes: version 1.0, and Fortran order where the strides are so. Throws

@@ -17,7 +17,10 @@ std::string reading(const std::shared_ptr<Mapping>& mapping, ErrorCode code = Er
   return "no error";
 }
 std::string reading_golden(const std::string& name, ErrorCode code) {
-  return reading(Mapping::open(std::string(FLAMBEAU_GOLDEN_DIR) + "/npy/" + name + ".npy"), code);
+  const std::string path = std::string(FLAMBEAU_GOLDEN_DIR) + "/npy/" + name + ".npy";
+  const std::string text = reading(Mapping::open(path), code);
+  EXPECT_TRUE(text.starts_with(path + ": ")) << text;
+  return text.substr(path.size() + 2);
 }
 std::string reading_header(std::string_view header, std::string_view data = {},
                            ErrorCode code = ErrorCode::kCorrupt) {

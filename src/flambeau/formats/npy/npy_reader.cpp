@@ -31,8 +31,8 @@ Dims fortran_strides(const Dims& sizes) {
 }  // namespace
 
 Tensor read_npy(std::shared_ptr<Mapping> mapping) {
-  const size_t size = mapping->size();
-  return read_npy(std::move(mapping), 0, size);
+  const auto read = [&] { return read_npy(mapping, 0, mapping->size()); };
+  return mapping->path().empty() ? read() : with_location("file", mapping->path(), read);
 }
 
 Tensor read_npy(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {

@@ -22,8 +22,8 @@ struct SafetensorsFile {
 };
 
 // Every tensor is a view of the mapping with a storage of its own; nothing is copied. The bytes need not be
-// aligned to the element size. Throws Error(kCorrupt) located at the tensor or byte, Error(kLimit) for
-// nesting, and Error(kUnsupported) for a type that PyTorch does not have.
+// aligned to the element size. Throws Error(kCorrupt) located at the file and tensor or byte, Error(kLimit)
+// for nesting, and Error(kUnsupported) for a type that PyTorch does not have.
 SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping);
 
 // The bytes that the reference library writes for the same tensors: sorted by type, then name; aliases are

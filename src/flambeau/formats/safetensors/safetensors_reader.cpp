@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "flambeau/archive/json.h"
 #include "flambeau/base/checked.h"
@@ -13,6 +14,7 @@ namespace flambeau {
 namespace {
 
 struct Entry {
+  size_t index;  // in the header
   const std::string* name;
   const SafetensorsType* type;
   Dims shape;
@@ -38,9 +40,9 @@ Dims read_shape(const json::Value& value) {
   return shape;
 }
 
-Entry read_entry(const std::string& name, const json::Value& value) {
+Entry read_entry(size_t index, const std::string& name, const json::Value& value) {
   if (!value.is_object()) corrupt("the header's entry for it is not an object");
-  Entry entry{.name = &name, .type = nullptr, .shape = {}, .begin = 0, .end = 0};
+  Entry entry{.index = index, .name = &name, .type = nullptr, .shape = {}, .begin = 0, .end = 0};
   const std::string& type_name = with_location(
       "field", "dtype", [&]() -> const std::string& { return need_field(value, "dtype").as_string(); });
   entry.type = find_safetensors_type(type_name);
@@ -118,9 +120,7 @@ Tensor make_tensor(const Entry& entry, const std::shared_ptr<Mapping>& mapping, 
                             Storage::view(mapping, data_start + entry.begin, entry.end - entry.begin));
 }
 
-}  // namespace
-
-SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping) {
+SafetensorsFile read_file(const std::shared_ptr<Mapping>& mapping) {
   ByteReader reader(mapping->bytes());
   const auto header_size = reader.le<uint64_t>("the length of the header");
   if (header_size > kMostSafetensorsHeader) {
@@ -138,10 +138,13 @@ SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping) {
     if (name == kSafetensorsMetadataKey) {
       file.metadata = with_location("part", name, [&] { return read_metadata(value); });
     } else {
-      entries.push_back(with_location("tensor", name, [&] { return read_entry(name, value); }));
+      entries.push_back(
+          with_location("tensor", name, [&] { return read_entry(entries.size(), name, value); }));
     }
   }
-  std::ranges::stable_sort(entries, {}, [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
+  // Empty tensors share their place with others: among those the header's order counts.
+  std::ranges::sort(entries, {},
+                    [](const Entry& entry) { return std::tuple(entry.begin, entry.end, entry.index); });
   check_cover(entries, reader.remaining());
 
   file.tensors.reserve(entries.size());
@@ -151,6 +154,13 @@ SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping) {
     });
   }
   return file;
+}
+
+}  // namespace
+
+SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping) {
+  if (mapping->path().empty()) return read_file(mapping);
+  return with_location("file", mapping->path(), [&] { return read_file(mapping); });
 }
 
 bool looks_like_safetensors(ByteSpan bytes) {

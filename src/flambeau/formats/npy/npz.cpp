@@ -1,0 +1,114 @@
+#include "flambeau/formats/npy/npz.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/archive/zip_name.h"
+#include "flambeau/archive/zip_writer.h"
+#include "flambeau/base/error.h"
+#include "flambeau/base/utf8.h"
+#include "flambeau/formats/npy/npy.h"
+#include "flambeau/formats/npy/npy_writer.h"
+#include "flambeau/formats/tensor_pieces.h"
+
+namespace flambeau {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+
+class NpzReader {
+ public:
+  NpzReader(std::shared_ptr<Mapping> mapping, const zip::Limits& limits)
+      : zip_(std::make_shared<const zip::Reader>(zip::Reader::open(std::move(mapping), limits))) {}
+
+  NpzFile read() {
+    NpzFile file;
+    for (const zip::Entry& entry : zip_->entries()) {
+      if (!entry.name.ends_with(kSuffix)) {
+        file.skipped.emplace_back(entry.name);
+        continue;
+      }
+      const std::string_view name = entry.name.substr(0, entry.name.size() - kSuffix.size());
+      file.tensors.push_back(
+          {std::string(name), entry.method == zip::Method::kStored ? stored(entry) : deflated(entry)});
+    }
+    return file;
+  }
+
+ private:
+  template <typename Body>
+  Tensor located(const zip::Entry& entry, Body&& body) {
+    const auto in_record = [&] { return with_location("record", entry.name, body); };
+    const std::string& path = zip_->mapping()->path();
+    return path.empty() ? in_record() : with_location("file", path, in_record);
+  }
+
+  Tensor stored(const zip::Entry& entry) {
+    return located(entry, [&] { return read_npy(zip_->mapping(), entry.data_offset, entry.size); });
+  }
+
+  Tensor deflated(const zip::Entry& entry) {
+    const auto inflated = Mapping::from_buffer(zip_->read(entry));
+    Tensor whole = located(entry, [&] { return read_npy(inflated, 0, inflated->size()); });
+    // Small arrays stay; together they take less than the copies of a large one would.
+    constexpr size_t kKeptArray = 1U << 16;
+    constexpr size_t kKeptInAll = 1U << 24;
+    if (inflated->size() <= kKeptArray && kept_ + inflated->size() <= kKeptInAll) {
+      kept_ += inflated->size();
+      return whole;
+    }
+    const size_t size = whole.storage()->size();
+    auto again = Storage::lazy(size, [zip = zip_, entry]() -> std::vector<uint8_t> {
+      const auto bytes = Mapping::from_buffer(zip->read(entry));
+      const Tensor tensor = read_npy(bytes, 0, bytes->size());
+      const ByteSpan data = tensor.storage()->bytes();
+      return {data.begin(), data.end()};
+    });
+    return Tensor::strided(whole.dtype(), whole.geometry(), std::move(again));
+  }
+
+  std::shared_ptr<const zip::Reader> zip_;
+  size_t kept_ = 0;
+};
+
+void check_name(const std::string& name) {
+  std::string problem = zip::name_problem(name + std::string(kSuffix));
+  if (problem.empty() && !is_valid_utf8(name)) problem = "is not UTF-8";
+  if (!problem.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the name {}, a .npz file cannot hold it safely", problem), "rename the tensor");
+  }
+}
+
+}  // namespace
+
+NpzFile read_npz(std::shared_ptr<Mapping> mapping, const zip::Limits& limits) {
+  return NpzReader(std::move(mapping), limits).read();
+}
+
+void write_npz(ByteSink& sink, std::span<const NamedTensor> tensors, Progress& progress) {
+  std::vector<NpyPlan> plans;
+  plans.reserve(tensors.size());
+  uint64_t total = 0;
+  for (const NamedTensor& named : tensors) {
+    with_location("tensor", named.name, [&] {
+      check_name(named.name);
+      plans.push_back(plan_npy(named.tensor));
+    });
+    total += named.tensor.byte_count();
+  }
+  progress.begin("writing weights", total);
+  zip::Writer writer(sink, {.top_folder = ""});
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const NpyPlan& plan = plans[i];
+    const std::string& name = tensors[i].name;
+    with_location("tensor", name, [&] { plan.data.storage()->bytes(); });
+    writer.add_stream(name + std::string(kSuffix), plan.header.size() + plan.data.byte_count(),
+                      [&](const std::function<void(ByteSpan)>& emit) {
+                        emit(as_bytes(plan.header));
+                        emit_pieces(plan.data, emit, progress);
+                      });
+  }
+  writer.finish();
+}
+
+}  // namespace flambeau
