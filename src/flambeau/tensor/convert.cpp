@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
@@ -39,15 +40,28 @@ struct Part {
   size_t to_size;
 };
 
+// The NaN of these types is a constant in PyTorch, whose conversion to an integer its compiler worked out
+// in advance, as 0; other NaNs meet the processor, which gives the lowest number.
+bool nan_becomes_zero(DType from, DType to) {
+  const bool is_constant =
+      from == DType::kFloat8E4M3FNUZ || from == DType::kFloat8E5M2FNUZ || from == DType::kFloat8E8M0FNU;
+  const DTypeInfo& info = dtype_info(to);
+  return is_constant && !info.is_floating && to != DType::kBool;
+}
+void replace_nans(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) values[i] = std::isnan(values[i]) ? 0.0F : values[i];
+}
+
 void convert_part(const Part& part, const StridedRows& rows, ByteSpan from, MutableByteSpan to,
                   ThreadPool* pool) {
   const LoadRow load = load_row(part.from);
   const StoreRow store = store_row(wide_kind(part.from), part.to);
   const bool is_whole =
       part.from_size == dtype_size(part.from) && part.to_size == dtype_size(part.to);  // not complex
+  const bool zero_nans = nan_becomes_zero(part.from, part.to);
   const PackedLoop packed = is_whole ? packed_loop(part.from, part.to) : nullptr;
   const auto range = [&](size_t begin, size_t end) {
-    alignas(64) uint64_t wide[kWideBlock];
+    alignas(64) uint8_t wide[kWideBlock * 8];
     rows.for_each(static_cast<int64_t>(begin), static_cast<int64_t>(end),
                   [&](int64_t at, int64_t stride, int64_t count, int64_t index) {
                     const uint8_t* source = from.data() + static_cast<size_t>(at) * part.from_size;
@@ -58,6 +72,7 @@ void convert_part(const Part& part, const StridedRows& rows, ByteSpan from, Muta
                     while (left > 0) {
                       const size_t block = std::min(left, kWideBlock);
                       load(source + part.from_at, step, block, wide);
+                      if (zero_nans) replace_nans(reinterpret_cast<float*>(wide), block);
                       store(wide, block, target + part.to_at, static_cast<ptrdiff_t>(part.to_size));
                       left -= block;
                       if (left == 0) break;
