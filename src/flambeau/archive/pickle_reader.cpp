@@ -30,8 +30,7 @@ class Reader {
 
   Parsed run() {
     try {
-      while (step()) {
-      }
+      run_to_stop();
     } catch (Error& error) {
       if (!error.locations().empty()) throw;
       // The arena does not know where it was called from.
@@ -44,7 +43,7 @@ class Reader {
   }
 
  private:
-  bool step();
+  void run_to_stop();
   void rare_step(Opcode opcode);
 
   // `message` follows "opcode X".
@@ -126,6 +125,16 @@ class Reader {
   }
 
   // Nodes.
+  Node* tuple(std::span<Node* const> items) {
+    Node* node = tree_.make(Kind::kTuple);
+    Node** copy = tree_.arena_.allocate<Node*>(items.size());
+    for (size_t i = 0; i < items.size(); ++i) copy[i] = items[i];
+    node->second_.items = copy;
+    node->first_.size = items.size();
+    if (items.size() > UINT32_MAX) fail(": more than 2^32 items", ErrorCode::kLimit);
+    node->capacity_ = static_cast<uint32_t>(items.size());
+    return node;
+  }
   Node* singleton(Node*& slot, Kind kind, int64_t value = 0) {
     if (slot == nullptr) {
       slot = tree_.make(kind);
@@ -175,7 +184,7 @@ class Reader {
   }
   void replace_with_tuple(size_t count) {
     need(count);
-    Node* node = tree_.tuple(above(stack_.size() - count));
+    Node* node = tuple(above(stack_.size() - count));
     stack_.resize(stack_.size() - count);
     push(node);
   }
@@ -297,125 +306,125 @@ class Reader {
   std::array<Node*, 256> small_ints_{};
 };
 
-// False after STOP.
-bool Reader::step() {
-  if (at_ == end_) {
-    Error error(ErrorCode::kCorrupt, "the pickle ends without the opcode STOP");
-    throw error.add_location("byte", std::to_string(at_ - begin_));
-  }
-  opcode_at_ = at_;
-  const auto opcode = static_cast<Opcode>(*at_++);
-  switch (opcode) {
-    case Opcode::kMark:
-      mark();
-      break;
-    case Opcode::kStop:
-      tree_.root_ = pop();
-      return false;
-    case Opcode::kBinInt:
-      push(tree_.integer(number<int32_t>()));
-      break;
-    case Opcode::kBinInt1: {
-      const uint8_t value = *take(1);
-      push(singleton(small_ints_[value], Kind::kInt, value));
-      break;
+void Reader::run_to_stop() {
+  while (true) {
+    if (at_ == end_) {
+      Error error(ErrorCode::kCorrupt, "the pickle ends without the opcode STOP");
+      throw error.add_location("byte", std::to_string(at_ - begin_));
     }
-    case Opcode::kBinInt2:
-      push(tree_.integer(number<uint16_t>()));
-      break;
-    case Opcode::kNone:
-      push(singleton(none_, Kind::kNone));
-      break;
-    case Opcode::kNewTrue:
-      push(singleton(true_, Kind::kBool, 1));
-      break;
-    case Opcode::kNewFalse:
-      push(singleton(false_, Kind::kBool, 0));
-      break;
-    case Opcode::kBinFloat:
-      push(tree_.real(std::bit_cast<double>(byte_swapped(number<uint64_t>()))));
-      break;
-    case Opcode::kBinUnicode:
-      push_string(text(number<uint32_t>()));
-      break;
-    case Opcode::kShortBinUnicode:
-      push_string(text(*take(1)));
-      break;
-    case Opcode::kBinPersId:
-      push(tree_.persistent(pop()));
-      break;
-    case Opcode::kReduce:
-      call(CallKind::kReduce);
-      break;
-    case Opcode::kNewObj:
-      call(CallKind::kNewObject);
-      break;
-    case Opcode::kBuild:
-      build();
-      break;
-    case Opcode::kGlobal:
-      push(line_global());
-      break;
-    case Opcode::kStackGlobal:
-      stack_global();
-      break;
-    case Opcode::kEmptyDict:
-      push(tree_.make(Kind::kDict));
-      break;
-    case Opcode::kEmptyList:
-      push(tree_.make(Kind::kList));
-      break;
-    case Opcode::kEmptyTuple:
-      // PyTorch's C++ pickler may keep an empty tuple; then the flag needs a node of its own.
-      push(put_follows() ? tree_.make(Kind::kTuple) : singleton(empty_tuple_, Kind::kTuple));
-      break;
-    case Opcode::kTuple: {
-      const size_t start = pop_mark();
-      Node* node = tree_.tuple(above(start));
-      stack_.resize(start);
-      push(node);
-      break;
+    opcode_at_ = at_;
+    const auto opcode = static_cast<Opcode>(*at_++);
+    switch (opcode) {
+      case Opcode::kMark:
+        mark();
+        break;
+      case Opcode::kStop:
+        tree_.root_ = pop();
+        return;
+      case Opcode::kBinInt:
+        push(tree_.integer(number<int32_t>()));
+        break;
+      case Opcode::kBinInt1: {
+        const uint8_t value = *take(1);
+        push(singleton(small_ints_[value], Kind::kInt, value));
+        break;
+      }
+      case Opcode::kBinInt2:
+        push(tree_.integer(number<uint16_t>()));
+        break;
+      case Opcode::kNone:
+        push(singleton(none_, Kind::kNone));
+        break;
+      case Opcode::kNewTrue:
+        push(singleton(true_, Kind::kBool, 1));
+        break;
+      case Opcode::kNewFalse:
+        push(singleton(false_, Kind::kBool, 0));
+        break;
+      case Opcode::kBinFloat:
+        push(tree_.real(std::bit_cast<double>(byte_swapped(number<uint64_t>()))));
+        break;
+      case Opcode::kBinUnicode:
+        push_string(text(number<uint32_t>()));
+        break;
+      case Opcode::kShortBinUnicode:
+        push_string(text(*take(1)));
+        break;
+      case Opcode::kBinPersId:
+        push(tree_.persistent(pop()));
+        break;
+      case Opcode::kReduce:
+        call(CallKind::kReduce);
+        break;
+      case Opcode::kNewObj:
+        call(CallKind::kNewObject);
+        break;
+      case Opcode::kBuild:
+        build();
+        break;
+      case Opcode::kGlobal:
+        push(line_global());
+        break;
+      case Opcode::kStackGlobal:
+        stack_global();
+        break;
+      case Opcode::kEmptyDict:
+        push(tree_.make(Kind::kDict));
+        break;
+      case Opcode::kEmptyList:
+        push(tree_.make(Kind::kList));
+        break;
+      case Opcode::kEmptyTuple:
+        // PyTorch's C++ pickler may keep an empty tuple; then the flag needs a node of its own.
+        push(put_follows() ? tree_.make(Kind::kTuple) : singleton(empty_tuple_, Kind::kTuple));
+        break;
+      case Opcode::kTuple: {
+        const size_t start = pop_mark();
+        Node* node = tuple(above(start));
+        stack_.resize(start);
+        push(node);
+        break;
+      }
+      case Opcode::kTuple1:
+        replace_with_tuple(1);
+        break;
+      case Opcode::kTuple2:
+        replace_with_tuple(2);
+        break;
+      case Opcode::kTuple3:
+        replace_with_tuple(3);
+        break;
+      case Opcode::kAppend:
+        append();
+        break;
+      case Opcode::kAppends:
+        append_items(false);
+        break;
+      case Opcode::kSetItem:
+        set_item();
+        break;
+      case Opcode::kSetItems:
+        set_items();
+        break;
+      case Opcode::kBinGet:
+        get(*take(1));
+        break;
+      case Opcode::kLongBinGet:
+        get(number<uint32_t>());
+        break;
+      case Opcode::kBinPut:
+        put(*take(1));
+        break;
+      case Opcode::kLongBinPut:
+        put(number<uint32_t>());
+        break;
+      case Opcode::kMemoize:
+        put(memo_.count());
+        break;
+      default:
+        rare_step(opcode);
     }
-    case Opcode::kTuple1:
-      replace_with_tuple(1);
-      break;
-    case Opcode::kTuple2:
-      replace_with_tuple(2);
-      break;
-    case Opcode::kTuple3:
-      replace_with_tuple(3);
-      break;
-    case Opcode::kAppend:
-      append();
-      break;
-    case Opcode::kAppends:
-      append_items(false);
-      break;
-    case Opcode::kSetItem:
-      set_item();
-      break;
-    case Opcode::kSetItems:
-      set_items();
-      break;
-    case Opcode::kBinGet:
-      get(*take(1));
-      break;
-    case Opcode::kLongBinGet:
-      get(number<uint32_t>());
-      break;
-    case Opcode::kBinPut:
-      put(*take(1));
-      break;
-    case Opcode::kLongBinPut:
-      put(number<uint32_t>());
-      break;
-    case Opcode::kMemoize:
-      put(memo_.count());
-      break;
-    default:
-      rare_step(opcode);
   }
-  return true;
 }
 
 void Reader::rare_step(Opcode opcode) {

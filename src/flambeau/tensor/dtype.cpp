@@ -96,8 +96,8 @@ std::optional<DType> dtype_from_number(int64_t number) {
 
 std::string_view dtype_names() {
   return "uint8, int8, int16, int32, int64, uint16, uint32, uint64, bool, float16, bfloat16, float32, "
-         "float64, "
-         "float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex32, complex64, complex128";
+         "float64, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, complex32, "
+         "complex64, complex128";
 }
 
 }  // namespace flambeau

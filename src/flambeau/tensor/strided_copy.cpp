@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "flambeau/tensor/strided_rows.h"
+
 namespace flambeau {
 namespace {
 
@@ -11,52 +13,37 @@ void copy_row(const uint8_t* from, int64_t stride, int64_t count, uint8_t* to) {
     std::memcpy(to, from, static_cast<size_t>(count) * kSize);
     return;
   }
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * kSize, from + i * stride * kSize, kSize);
+  const int64_t step = stride * static_cast<int64_t>(kSize);
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(to, from, kSize);
+    to += kSize;
+    if (i + 1 < count) from += step;
+  }
 }
 
 template <size_t kSize>
-void copy_all(const uint8_t* from, const Geometry& geometry, uint8_t* to) {
-  const Dims& sizes = geometry.sizes;
-  const size_t rank = sizes.size();
-  from += geometry.offset * static_cast<int64_t>(kSize);
-  if (rank == 0) {
-    std::memcpy(to, from, kSize);
-    return;
-  }
-  const int64_t row = sizes[rank - 1];
-  Dims index;
-  index.resize(rank);
-  int64_t at = 0;
-  for (;;) {
-    copy_row<kSize>(from + at * static_cast<int64_t>(kSize), geometry.strides[rank - 1], row, to);
-    to += row * static_cast<int64_t>(kSize);
-    size_t d = rank - 1;
-    for (;;) {  // the odometer over all dimensions but the last
-      if (d == 0) return;
-      --d;
-      at += geometry.strides[d];
-      if (++index[d] < sizes[d]) break;
-      at -= geometry.strides[d] * sizes[d];
-      index[d] = 0;
-    }
-  }
+void copy_all(ByteSpan from, const Geometry& geometry, MutableByteSpan to) {
+  const StridedRows rows(geometry);
+  rows.for_each(0, rows.count(), [&](int64_t at, int64_t stride, int64_t count, int64_t index) {
+    copy_row<kSize>(from.data() + static_cast<size_t>(at) * kSize, stride, count,
+                    to.data() + static_cast<size_t>(index) * kSize);
+  });
 }
 
 }  // namespace
 
 void copy_strided(ByteSpan from, const Geometry& geometry, size_t element_size, MutableByteSpan to) {
-  if (element_count(geometry.sizes) == 0) return;
   switch (element_size) {
     case 1:
-      return copy_all<1>(from.data(), geometry, to.data());
+      return copy_all<1>(from, geometry, to);
     case 2:
-      return copy_all<2>(from.data(), geometry, to.data());
+      return copy_all<2>(from, geometry, to);
     case 4:
-      return copy_all<4>(from.data(), geometry, to.data());
+      return copy_all<4>(from, geometry, to);
     case 8:
-      return copy_all<8>(from.data(), geometry, to.data());
+      return copy_all<8>(from, geometry, to);
     default:
-      return copy_all<16>(from.data(), geometry, to.data());
+      return copy_all<16>(from, geometry, to);
   }
 }
 

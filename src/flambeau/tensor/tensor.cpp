@@ -24,6 +24,17 @@ constexpr LayoutName kLayouts[] = {
 
 [[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
 
+int64_t divide_up(int64_t count, int64_t by) { return count / by + (count % by != 0 ? 1 : 0); }
+
+// What PyTorch allocates for a new tensor: for the packed types it rounds the last size up to full bytes.
+int64_t new_storage_bytes(const DTypeInfo& info, std::span<const int64_t> sizes) {
+  constexpr std::string_view kWhat = "the size of a tensor in bytes";
+  const int64_t count = element_count(sizes);
+  if (info.per_byte == 1) return checked_mul(count, static_cast<int64_t>(info.size), kWhat);
+  if (sizes.empty() || count == 0) return count;
+  return count / sizes.back() * divide_up(sizes.back(), info.per_byte);
+}
+
 }  // namespace
 
 std::string_view layout_name(Layout layout) {
@@ -86,10 +97,14 @@ int64_t storage_extent(const Geometry& geometry) {
 }
 
 Tensor Tensor::strided(DType dtype, Geometry geometry, std::shared_ptr<Storage> storage, Device device) {
+  if (!storage) throw Error(ErrorCode::kInvalidArgument, "a strided tensor needs a storage");
   const int64_t extent = storage_extent(geometry);
   const DTypeInfo& info = dtype_info(dtype);
-  // The packed types hold several elements in a byte.
-  const int64_t units = extent / info.per_byte + (extent % info.per_byte != 0 ? 1 : 0);
+  int64_t units = extent;
+  if (info.per_byte > 1 && extent > 0) {
+    // Several elements share a byte, but PyTorch counts the offset in bytes.
+    units = geometry.offset + divide_up(extent - geometry.offset, info.per_byte);
+  }
   const int64_t bytes = checked_mul(units, static_cast<int64_t>(info.size), "the size of a tensor in bytes");
   if (static_cast<uint64_t>(bytes) > storage->size()) {
     corrupt(fmt::format(
@@ -108,24 +123,27 @@ Tensor Tensor::strided(DType dtype, Geometry geometry, std::shared_ptr<Storage> 
 }
 
 Tensor Tensor::zeros(DType dtype, std::span<const int64_t> sizes) {
-  const int64_t bytes = checked_mul(flambeau::element_count(sizes), static_cast<int64_t>(dtype_size(dtype)),
-                                    "the size of a tensor in bytes");
+  const int64_t bytes = new_storage_bytes(dtype_info(dtype), sizes);
   return strided(dtype, {sizes, contiguous_strides(sizes), 0}, Storage::allocate(static_cast<size_t>(bytes)));
 }
 
 Tensor Tensor::contiguous(DType dtype, std::span<const int64_t> sizes, std::shared_ptr<Storage> storage) {
-  const int64_t bytes = checked_mul(flambeau::element_count(sizes), static_cast<int64_t>(dtype_size(dtype)),
-                                    "the size of a tensor in bytes");
-  if (static_cast<uint64_t>(bytes) != storage->size()) {
-    corrupt(fmt::format("a {} tensor of shape [{}] takes {} bytes, {} are given", dtype_name(dtype),
+  if (!storage) throw Error(ErrorCode::kInvalidArgument, "a strided tensor needs a storage");
+  const DTypeInfo& info = dtype_info(dtype);
+  const int64_t bytes = new_storage_bytes(info, sizes);
+  // Packed elements run on over the ends of rows, so the padding that PyTorch allocates is never used.
+  const int64_t least = info.per_byte > 1 ? divide_up(flambeau::element_count(sizes), info.per_byte) : bytes;
+  if (storage->size() != static_cast<uint64_t>(bytes) && storage->size() != static_cast<uint64_t>(least)) {
+    corrupt(fmt::format("a {} tensor of shape [{}] takes {} bytes, {} are given", info.name,
                         fmt::join(sizes, ", "), bytes, storage->size()));
   }
   return strided(dtype, {sizes, contiguous_strides(sizes), 0}, std::move(storage));
 }
 
 Tensor Tensor::quantized(Tensor base, Quantizer quantizer) {
-  if (!dtype_info(base.dtype()).is_quantized) {
-    corrupt(fmt::format("a quantized tensor cannot be of type {}", dtype_name(base.dtype())));
+  if (!base.defined() || base.layout() != Layout::kStrided || !dtype_info(base.dtype()).is_quantized) {
+    corrupt(
+        fmt::format("{} cannot be quantized: expected a strided tensor of a quantized type", base.summary()));
   }
   if (quantizer.is_per_channel()) {
     if (quantizer.axis < 0 || static_cast<size_t>(quantizer.axis) >= base.dim()) {
@@ -142,57 +160,6 @@ Tensor Tensor::quantized(Tensor base, Quantizer quantizer) {
   }
   base.quantizer_ = std::make_shared<const Quantizer>(std::move(quantizer));
   return base;
-}
-
-Tensor Tensor::sparse(Layout layout, std::span<const int64_t> sizes, SparseParts parts) {
-  const bool is_coo = layout == Layout::kSparseCoo;
-  const auto need_part = [](const Tensor& part, std::string_view what) {
-    if (!part.defined() || part.layout() != Layout::kStrided) {
-      corrupt(fmt::format("the {} of a sparse tensor must be a strided tensor", what));
-    }
-  };
-  const auto need_indices = [&](const Tensor& part, std::string_view what) {
-    need_part(part, what);
-    if (part.dtype() != DType::kInt64 && part.dtype() != DType::kInt32) {
-      corrupt(fmt::format("the {} of a sparse tensor must be int64 or int32, not {}", what,
-                          dtype_name(part.dtype())));
-    }
-  };
-  need_part(parts.values, "values");
-  const Tensor& values = parts.values;
-  if (is_coo) {
-    need_indices(parts.indices, "indices");
-    if (parts.indices.dim() != 2 || values.dim() < 1 || parts.indices.sizes()[1] != values.sizes()[0]) {
-      corrupt(fmt::format("indices {} and values {} of a sparse tensor do not fit each other",
-                          parts.indices.summary(), values.summary()));
-    }
-    const size_t sparse_dim = static_cast<size_t>(parts.indices.sizes()[0]);
-    if (sparse_dim + values.dim() - 1 != sizes.size() ||
-        !std::equal(values.sizes().begin() + 1, values.sizes().end(),
-                    sizes.begin() + static_cast<long>(sparse_dim))) {
-      corrupt(fmt::format("a sparse tensor of shape [{}] cannot have values {} with {} sparse dimensions",
-                          fmt::join(sizes, ", "), values.summary(), sparse_dim));
-    }
-  } else {
-    need_indices(parts.compressed_indices, "compressed indices");
-    need_indices(parts.plain_indices, "plain indices");
-    if (sizes.size() < 2) corrupt("a compressed sparse tensor needs at least two dimensions");
-    if (parts.compressed_indices.dim() < 1 || parts.plain_indices.dim() != parts.compressed_indices.dim() ||
-        values.dim() < parts.plain_indices.dim()) {
-      corrupt(
-          fmt::format("compressed indices {}, plain indices {} and values {} of a sparse tensor do not fit",
-                      parts.compressed_indices.summary(), parts.plain_indices.summary(), values.summary()));
-    }
-  }
-  Tensor tensor;
-  tensor.defined_ = true;
-  tensor.layout_ = layout;
-  tensor.dtype_ = values.dtype();
-  tensor.device_ = values.device();
-  tensor.geometry_.sizes = sizes;
-  tensor.count_ = flambeau::element_count(sizes);
-  tensor.sparse_ = std::make_shared<const SparseParts>(std::move(parts));
-  return tensor;
 }
 
 uint64_t Tensor::byte_count() const {
@@ -227,7 +194,7 @@ ByteSpan Tensor::contiguous_bytes() const {
                 "call to_contiguous() first");
   }
   if (count_ == 0) return {};
-  const size_t begin = static_cast<size_t>(offset()) / dtype_info(dtype_).per_byte * element_size();
+  const size_t begin = static_cast<size_t>(offset()) * element_size();
   return storage_->bytes().subspan(begin, byte_count());
 }
 
@@ -240,6 +207,11 @@ Tensor Tensor::to_contiguous() const {
   if (is_contiguous()) return *this;
   if (layout_ != Layout::kStrided) {
     throw Error(ErrorCode::kUnsupported, fmt::format("{} has no contiguous form", summary()));
+  }
+  if (dtype_info(dtype_).per_byte > 1) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("{} packs several elements into a byte and cannot be rearranged", summary()),
+                "save it in PyTorch as a contiguous tensor");
   }
   Tensor result = *this;
   result.geometry_ = {sizes(), contiguous_strides(sizes()), 0};

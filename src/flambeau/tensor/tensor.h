@@ -129,8 +129,8 @@ struct Quantizer {
   double scale = 1.0;
   int64_t zero_point = 0;
   // Per channel: one entry for each index along `axis`.
-  Tensor scales;
-  Tensor zero_points;
+  Tensor scales{};
+  Tensor zero_points{};
   int64_t axis = 0;
 
   bool is_per_channel() const {

@@ -1,0 +1,92 @@
+#include "flambeau/tensor/storage.h"
+
+#include <atomic>
+#include <thread>
+
+#include "flambeau/tensor/test_support.h"
+
+namespace flambeau {
+namespace {
+
+using testing::error_code;
+using testing::error_text;
+
+TEST(Storage, ViewsAMappingInPlace) {
+  const auto mapping = Mapping::from_text("abcdef");
+  const auto storage = Storage::view(mapping, 2, 3);
+  EXPECT_EQ(as_text(storage->bytes()), "cde");
+  EXPECT_EQ(storage->bytes().data(), mapping->bytes().data() + 2);
+  EXPECT_TRUE(storage->is_ready());
+  storage->mutable_bytes()[0] = 'X';
+  EXPECT_EQ(as_text(mapping->bytes()), "abXdef");
+  EXPECT_EQ(Storage::view(mapping, 6, 0)->size(), 0U);
+}
+
+TEST(Storage, KeepsTheMappingAlive) {
+  auto mapping = Mapping::from_text("abcdef");
+  const auto storage = Storage::view(mapping, 0, 6);
+  mapping.reset();
+  EXPECT_EQ(as_text(storage->bytes()), "abcdef");
+}
+
+TEST(Storage, RefusesAViewThatLeavesItsFile) {
+  const auto mapping = Mapping::from_text("abcdef");
+  EXPECT_EQ(error_text([&] { Storage::view(mapping, 4, 3); }),
+            "a storage of 3 bytes at byte 4 leaves its file of 6 bytes");
+  EXPECT_EQ(error_code([&] { Storage::view(mapping, 7, 0); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(error_code([&] { Storage::view(mapping, 4, SIZE_MAX); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(error_code([&] { Storage::view(mapping, SIZE_MAX, 8); }), ErrorCode::kCorrupt);
+}
+
+TEST(Storage, AllocatesZeros) {
+  const auto storage = Storage::allocate(100);
+  for (const uint8_t byte : storage->bytes()) EXPECT_EQ(byte, 0);
+}
+
+TEST(Storage, MetaHasASizeAndNoBytes) {
+  const auto storage = Storage::meta(size_t{1} << 60);
+  EXPECT_TRUE(storage->is_meta());
+  EXPECT_EQ(storage->size(), size_t{1} << 60);
+  EXPECT_EQ(error_text([&] { storage->bytes(); }),
+            "a tensor on the meta device has no data (load the weights from the file that holds them)");
+  EXPECT_EQ(error_code([&] { storage->mutable_bytes(); }), ErrorCode::kInvalidArgument);
+}
+
+TEST(Storage, LoadsLazilyAndOnce) {
+  std::atomic<int> loads = 0;
+  const auto storage = Storage::lazy(4, [&] {
+    ++loads;
+    return std::vector<uint8_t>{1, 2, 3, 4};
+  });
+  EXPECT_FALSE(storage->is_ready());
+  EXPECT_EQ(storage->size(), 4U);
+  EXPECT_EQ(loads, 0);
+  std::vector<std::thread> threads;
+  std::atomic<int> sum = 0;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (const uint8_t byte : storage->bytes()) sum += byte;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(sum, 80);
+}
+
+TEST(Storage, ALazyLoadMustGiveWhatWasAnnounced) {
+  const auto storage = Storage::lazy(4, [] { return std::vector<uint8_t>(3); });
+  EXPECT_EQ(error_text([&] { storage->bytes(); }), "a storage of 4 bytes was announced, 3 were found");
+}
+
+TEST(Storage, ALazyLoadThatFailsCanBeTriedAgain) {
+  int loads = 0;
+  const auto storage = Storage::lazy(1, [&] {
+    if (++loads == 1) throw Error(ErrorCode::kIo, "the disk was away");
+    return std::vector<uint8_t>{7};
+  });
+  EXPECT_EQ(error_text([&] { storage->bytes(); }), "the disk was away");
+  EXPECT_EQ(storage->bytes()[0], 7);
+}
+
+}  // namespace
+}  // namespace flambeau
