@@ -1,1 +1,131 @@
-int main() { return 0; }
+// The command line of flambeau: options, help, and the one place where errors become messages.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "commands.h"
+#include "flambeau/error.h"
+#include "reports.h"
+
+namespace {
+
+using namespace flambeau::cli;  // NOLINT: this file is the command itself
+
+constexpr const char* kDescription =
+    "Flambeau: PyTorch models without PyTorch.\n"
+    "Looks into, checks and converts the files that PyTorch writes, without running anything inside.";
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  flambeau inspect model.pt                          what is it, which tensors does it hold\n"
+    "  flambeau inspect --stats model.safetensors         with min, max, mean and NaN count\n"
+    "  flambeau check download.pt && echo harmless        would opening it in Python run anything\n"
+    "  flambeau convert model.pt model.safetensors        by the output's ending\n"
+    "  flambeau convert --dtype bfloat16 a.pt b.pt        floating-point tensors to another type\n"
+    "  flambeau convert --filter 'encoder.*' a.pt b.npz   only some tensors\n"
+    "  flambeau diff a.pt b.safetensors                   tensor by tensor\n"
+    "  flambeau list model.pt; flambeau extract model.pt data.pkl -o -\n"
+    "\n"
+    "Exit codes: 0 done (check: harmless, diff: equal), 1 check or diff found something, 2 an error.";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{kDescription, "flambeau"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("flambeau ") + FLAMBEAU_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+
+  CommonOptions common;
+  app.add_flag("--json", common.json, "Print one JSON document, for scripts");
+  app.add_flag("-q,--quiet", common.quiet, "Print only errors and findings; no progress");
+  app.add_option("-j,--threads", common.threads, "Threads to work with (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+
+  InspectOptions inspect;
+  CLI::App* inspect_app = app.add_subcommand("inspect", "Show what files are and what they hold");
+  inspect_app->add_option("FILE", inspect.files, "Files to look into")->required();
+  inspect_app->add_flag("-s,--stats", inspect.statistics, "Read the weights too: min, max, mean, NaN count");
+  inspect_app->add_flag("-r,--records", inspect.records, "List the records of the archive");
+  inspect_app->add_flag("-g,--globals", inspect.globals, "List every name that the pickles mention");
+  inspect_app->add_flag("--structure", inspect.structure, "Draw the nesting even of a flat state dict");
+  inspect_app->add_option("-n,--limit", inspect.limit, "Rows per table; 0 for all")->capture_default_str();
+
+  ListOptions list;
+  CLI::App* list_app = app.add_subcommand("list", "List the records of an archive");
+  list_app->add_option("FILE", list.file, "An archive: .pt, .ptl, .pt2, .npz")->required();
+
+  ExtractOptions extract;
+  CLI::App* extract_app = app.add_subcommand("extract", "Write records of an archive to files");
+  extract_app->add_option("FILE", extract.file, "An archive: .pt, .ptl, .pt2, .npz")->required();
+  extract_app->add_option(
+      "RECORD", extract.records,
+      "Names as 'flambeau list' shows them, with or without the top folder (default: all)");
+  extract_app->add_option("-o,--output", extract.output,
+                          "A file for one record, a folder for more, - for standard output");
+
+  ConvertCommandOptions convert;
+  CLI::App* convert_app =
+      app.add_subcommand("convert", "Convert weights to another format, by the output's ending");
+  convert_app
+      ->add_option("IN", convert.input, "torch.save (any age), TorchScript, .safetensors, .npy or .npz")
+      ->required();
+  convert_app->add_option("OUT", convert.output, ".pt, .pth, .safetensors or .npz")->required();
+  convert_app->add_option("-d,--dtype", convert.dtype,
+                          "Convert floating-point tensors to this type, e.g. bfloat16");
+  convert_app->add_option(
+      "-f,--filter", convert.filters,
+      "Keep tensors whose name matches: * and ? as in a shell; '!x*' leaves out; may be repeated");
+  convert_app->add_option("--format", convert.format, "The output's format when its ending does not tell")
+      ->check(CLI::IsMember({"pt", "safetensors", "npz"}));
+
+  DiffOptions diff;
+  CLI::App* diff_app = app.add_subcommand("diff", "Compare the weights of two files, of any formats");
+  diff_app->add_option("A", diff.a, "The first file")->required();
+  diff_app->add_option("B", diff.b, "The second file")->required();
+  diff_app->add_option("-f,--filter", diff.filters, "Compare only tensors whose name matches");
+  diff_app
+      ->add_option("-t,--tolerance", diff.tolerance, "Count values as equal up to this absolute difference")
+      ->check(CLI::NonNegativeNumber);
+  diff_app->add_flag("--ignore-dtype", diff.ignore_dtype, "Compare by value where the types differ");
+
+  CheckOptions check;
+  CLI::App* check_app =
+      app.add_subcommand("check", "Report whether files are safe to open; exit code 0 only if so");
+  check_app->add_option("FILE", check.files, "Files to check")->required();
+
+  std::string shell;
+  CLI::App* completion_app = app.add_subcommand("completion", "Print a completion script for your shell");
+  completion_app->add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? kExitOk : kExitError;
+  }
+
+  try {
+    if (*inspect_app) return run_inspect(inspect, common);
+    if (*list_app) return run_list(list, common);
+    if (*extract_app) return run_extract(extract, common);
+    if (*convert_app) return run_convert(convert, common);
+    if (*diff_app) return run_diff(diff, common);
+    if (*check_app) return run_check(check, common);
+    return run_completion(shell);
+  } catch (const flambeau::Error& error) {
+    report_error(error, common);
+  } catch (const std::bad_alloc&) {
+    report_error(flambeau::Error(flambeau::ErrorCode::kLimit, "not enough memory"), common);
+  } catch (const std::exception& error) {
+    report_error(flambeau::Error(flambeau::ErrorCode::kInternal, error.what(),
+                                 "this is a bug of Flambeau: please report it"),
+                 common);
+  }
+  return kExitError;
+}

@@ -208,6 +208,7 @@ Node* Tree::call_with_keywords(Node* callee, Node* args, Node* kwargs) {
 Node* Tree::persistent(Node* id) {
   Node* node = make(Kind::kPersistent);
   node->second_.node = id;
+  persistents_.push_back(node);
   return node;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
 #include "flambeau/archive/pickle_tree.h"
 
@@ -10,7 +11,10 @@ namespace flambeau::pickle {
 // What CPython's pickler writes at `protocol` (2 to 5): torch.save's dialect. A node that occurs twice is
 // written once and fetched from the memo, as an object would be. Throws Error(kInvalidArgument) for what
 // a protocol cannot say.
-std::string write_python(const Node& root, int protocol = 2);
+//
+// Where `substitutions` has a node, its substitute (of any tree) is written in its place.
+using Substitutions = std::unordered_map<const Node*, const Node*>;
+std::string write_python(const Node& root, int protocol = 2, const Substitutions* substitutions = nullptr);
 
 // What PyTorch's C++ pickler writes (torch.jit's data.pkl and constants.pkl, torch::pickle_save).
 std::string write_torch(const Node& root);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "flambeau/archive/pickle_emit.h"
 #include "flambeau/archive/pickle_frames.h"
@@ -53,7 +55,8 @@ struct Task {
 
 class PythonWriter {
  public:
-  explicit PythonWriter(int protocol) : protocol_(protocol), frames_(protocol >= 4) {}
+  PythonWriter(int protocol, const Substitutions* substitutions)
+      : protocol_(protocol), substitutions_(substitutions), frames_(protocol >= 4) {}
 
   std::string write(const Node& root) {
     save(&root);
@@ -131,6 +134,7 @@ class PythonWriter {
   const Node* name_string(std::string_view name);
 
   int protocol_;
+  const Substitutions* substitutions_;
   Frames frames_;
   std::vector<Task> tasks_;
   std::unordered_map<const Node*, uint32_t> memo_;
@@ -139,6 +143,7 @@ class PythonWriter {
   // Objects that CPython makes while pickling, such as the arguments that make bytes in protocol 2.
   Tree made_;
   std::unordered_map<std::string_view, Node*> made_globals_;
+  std::map<std::pair<std::string_view, std::string_view>, const Node*> globals_;
   Node* latin1_ = nullptr;
   // CPython interns the names of globals, so equal ones are one object.
   std::unordered_map<std::string_view, const Node*> name_strings_;
@@ -230,6 +235,10 @@ void PythonWriter::start_batch(Task& task, size_t count) {
 }
 
 void PythonWriter::save_now(const Node* node) {
+  if (substitutions_ != nullptr) {
+    const auto substitute = substitutions_->find(node);
+    if (substitute != substitutions_->end()) node = substitute->second;
+  }
   frames_.object_starts();
   switch (node->kind()) {
     case Kind::kNone:
@@ -399,8 +408,10 @@ void PythonWriter::end_tuple(const Node* node, bool fresh) {
 }
 
 void PythonWriter::save_global(const Node* node) {
-  if (try_get(node)) return;
   const Node::GlobalName& global = node->as_global();
+  // In Python two equal names are one object.
+  node = globals_.try_emplace({global.module, global.name}, node).first->second;
+  if (try_get(node)) return;
   if (protocol_ >= 4) {
     const Node* module = node->module_node();
     const Node* name = node->name_node();
@@ -509,11 +520,11 @@ const Node* PythonWriter::name_string(std::string_view name) {
 
 }  // namespace
 
-std::string write_python(const Node& root, int protocol) {
+std::string write_python(const Node& root, int protocol, const Substitutions* substitutions) {
   if (protocol < 2 || protocol > 5) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("protocol {}, 2 to 5 was expected", protocol));
   }
-  return PythonWriter(protocol).write(root);
+  return PythonWriter(protocol, substitutions).write(root);
 }
 
 }  // namespace flambeau::pickle

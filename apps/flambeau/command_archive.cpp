@@ -1,0 +1,111 @@
+// flambeau list and extract: the records of an archive.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "commands.h"
+#include "flambeau/error.h"
+#include "flambeau/files.h"
+#include "flambeau/inspect.h"
+#include "reports.h"
+
+namespace flambeau::cli {
+namespace {
+
+// The reader refuses such names already; a file is never written by a name that leaves its folder.
+bool is_clean(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (path.empty() || path.is_absolute()) return false;
+  for (const auto& part : path) {
+    if (part == ".." || part == ".") return false;
+  }
+  return name.find('\\') == std::string::npos && name.find('\0') == std::string::npos && !name.ends_with('/');
+}
+
+void write_to_stdout(const std::vector<uint8_t>& bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0) {
+    throw Error(ErrorCode::kIo, "standard output cannot be written");
+  }
+}
+
+void save(const std::string& path, const std::vector<uint8_t>& bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+std::string last_part(const std::string& name) { return std::filesystem::path(name).filename().string(); }
+
+std::vector<std::string> names_to_extract(const std::shared_ptr<Mapping>& mapping,
+                                          const ExtractOptions& options) {
+  if (!options.records.empty()) return options.records;
+  std::vector<std::string> names;
+  for (const RecordInfo& record : list_records(mapping)) {
+    if (!record.name.ends_with('/')) names.push_back(record.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+int run_list(const ListOptions& options, const CommonOptions& common) {
+  const std::shared_ptr<Mapping> mapping = Mapping::open(options.file);
+  const std::vector<RecordInfo> records = with_location("file", options.file, [&] {
+    std::vector<RecordInfo> found = list_records(mapping);
+    if (found.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, "is not an archive: it has no records",
+                  "'flambeau inspect' shows what it is");
+    }
+    return found;
+  });
+  if (common.json) {
+    print_json(records_json(records));
+  } else {
+    print_records(records, 0);
+  }
+  return kExitOk;
+}
+
+int run_extract(const ExtractOptions& options, const CommonOptions& common) {
+  const std::shared_ptr<Mapping> mapping = Mapping::open(options.file);
+  return with_location("file", options.file, [&] {
+    const std::vector<std::string> names = names_to_extract(mapping, options);
+    if (options.output == "-") {
+      for (const std::string& name : names) write_to_stdout(extract_record(mapping, name));
+      return kExitOk;
+    }
+    // One record asked for by name: a file. Several, or all: a folder with the archive's own layout.
+    const bool is_single = options.records.size() == 1;
+    json::Array written;
+    for (const std::string& name : names) {
+      if (!is_clean(name)) {
+        throw Error(ErrorCode::kUnsafe, fmt::format("the record '{}' has an unsafe name", printable(name)),
+                    "write it to standard output with '-o -'");
+      }
+      const std::vector<uint8_t> bytes = extract_record(mapping, name);
+      std::filesystem::path target;
+      if (is_single) {
+        target = options.output.empty() ? last_part(name) : options.output;
+        if (std::filesystem::is_directory(target)) target /= last_part(name);
+      } else {
+        target = std::filesystem::path(options.output.empty() ? "." : options.output) / name;
+        std::filesystem::create_directories(target.parent_path());
+      }
+      save(target.string(), bytes);
+      json::Value entry;
+      entry.set("record", name);
+      entry.set("file", target.string());
+      entry.set("bytes", static_cast<uint64_t>(bytes.size()));
+      written.push_back(std::move(entry));
+      if (!common.json && !common.quiet)
+        fmt::print("{} -> {}\n", printable(name), printable(target.string(), 400));
+    }
+    if (common.json) print_json(json::Value(std::move(written)));
+    return kExitOk;
+  });
+}
+
+}  // namespace flambeau::cli

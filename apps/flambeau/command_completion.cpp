@@ -1,0 +1,96 @@
+// flambeau completion: scripts that teach a shell the subcommands and options.
+#include <cstdio>
+
+#include "commands.h"
+
+namespace flambeau::cli {
+namespace {
+
+constexpr const char* kBash = R"(# flambeau completion for bash: put this into ~/.bashrc
+#   source <(flambeau completion bash)
+_flambeau() {
+  local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options="--json --quiet --threads --help"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "inspect list extract convert diff check completion --help --version" -- "$current"))
+    return
+  fi
+  case $command in
+    inspect) options="$options --stats --records --globals --structure --limit" ;;
+    extract) options="$options --output" ;;
+    convert) options="$options --dtype --filter --format" ;;
+    diff) options="$options --filter --tolerance --ignore-dtype" ;;
+    completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$current")); return ;;
+  esac
+  case ${COMP_WORDS[COMP_CWORD-1]} in
+    -d|--dtype)
+      COMPREPLY=($(compgen -W "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2" -- "$current"))
+      return ;;
+    --format) COMPREPLY=($(compgen -W "pt safetensors npz" -- "$current")); return ;;
+  esac
+  if [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$current"))
+  else
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}
+complete -o filenames -F _flambeau flambeau)";
+
+constexpr const char* kZsh = R"(#compdef flambeau
+# flambeau completion for zsh: save as _flambeau in a folder of $fpath
+_flambeau() {
+  local -a commands common
+  commands=('inspect:show what files are and what they hold' 'list:list the records of an archive'
+            'extract:write records to files' 'convert:convert weights to another format'
+            'diff:compare the weights of two files' 'check:report whether files are safe to open'
+            'completion:print a completion script')
+  common=('--json[print one JSON document]' '--quiet[print only errors and findings]' '--threads[threads to work with]:count')
+  if (( CURRENT == 2 )); then
+    _describe 'command' commands
+    return
+  fi
+  case $words[2] in
+    inspect) _arguments $common '--stats[read the weights too]' '--records[list records]' '--globals[list names in pickles]' '--structure[draw the nesting]' '--limit[rows per table]:rows' '*:file:_files' ;;
+    extract) _arguments $common '--output[where to]:file:_files' '*:file:_files' ;;
+    convert) _arguments $common '--dtype[element type]:type:(float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2)' '--filter[names to keep]:pattern' '--format[format]:format:(pt safetensors npz)' '*:file:_files' ;;
+    diff) _arguments $common '--filter[names to compare]:pattern' '--tolerance[absolute difference]:number' '--ignore-dtype[compare by value]' '*:file:_files' ;;
+    completion) _values 'shell' bash zsh fish ;;
+    *) _arguments $common '*:file:_files' ;;
+  esac
+}
+_flambeau "$@")";
+
+constexpr const char* kFish =
+    R"(# flambeau completion for fish: save as ~/.config/fish/completions/flambeau.fish
+set -l commands inspect list extract convert diff check completion
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a inspect -d "Show what files are and hold"
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a list -d "List the records of an archive"
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a extract -d "Write records to files"
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a convert -d "Convert weights"
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a diff -d "Compare the weights of two files"
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a check -d "Report whether files are safe"
+complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a completion -d "Print a completion script"
+complete -c flambeau -l json -d "Print one JSON document"
+complete -c flambeau -s q -l quiet -d "Print only errors and findings"
+complete -c flambeau -s j -l threads -x -d "Threads to work with"
+complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s s -l stats -d "Read the weights too"
+complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s r -l records -d "List records"
+complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s g -l globals -d "List names in pickles"
+complete -c flambeau -n "__fish_seen_subcommand_from inspect" -l structure -d "Draw the nesting"
+complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s n -l limit -x -d "Rows per table"
+complete -c flambeau -n "__fish_seen_subcommand_from extract" -s o -l output -r -d "Where to"
+complete -c flambeau -n "__fish_seen_subcommand_from convert" -s d -l dtype -x -a "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2"
+complete -c flambeau -n "__fish_seen_subcommand_from convert" -s f -l filter -x -d "Names to keep"
+complete -c flambeau -n "__fish_seen_subcommand_from convert" -l format -x -a "pt safetensors npz"
+complete -c flambeau -n "__fish_seen_subcommand_from diff" -s f -l filter -x -d "Names to compare"
+complete -c flambeau -n "__fish_seen_subcommand_from diff" -s t -l tolerance -x -d "Absolute difference"
+complete -c flambeau -n "__fish_seen_subcommand_from diff" -l ignore-dtype -d "Compare by value"
+complete -c flambeau -n "__fish_seen_subcommand_from completion" -f -a "bash zsh fish")";
+
+}  // namespace
+
+int run_completion(const std::string& shell) {
+  std::puts(shell == "zsh" ? kZsh : shell == "fish" ? kFish : kBash);
+  return kExitOk;
+}
+
+}  // namespace flambeau::cli

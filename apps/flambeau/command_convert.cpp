@@ -1,0 +1,74 @@
+// flambeau convert: from any file of weights to another.
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "flambeau/checkpoint.h"
+#include "flambeau/error.h"
+#include "flambeau/files.h"
+#include "progress_bar.h"
+#include "reports.h"
+#include "terminal.h"
+
+namespace flambeau::cli {
+namespace {
+
+WeightFormat output_format(const ConvertCommandOptions& options) {
+  const std::string name = options.format.empty() ? options.output : "x." + options.format;
+  if (const std::optional<WeightFormat> format = weight_format_for(name)) return *format;
+  throw Error(ErrorCode::kInvalidArgument, "the format cannot be told from the name",
+              "use an ending of .pt, .pth, .safetensors or .npz, or say --format")
+      .add_location("file", options.output);
+}
+
+}  // namespace
+
+int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
+  const WeightFormat format = output_format(options);
+  ThreadPool pool(common.threads);
+  ProgressBar progress(common.quiet || common.json);
+  ConvertOptions convert;
+  convert.patterns = options.filters;
+  convert.pool = &pool;
+  convert.progress = &progress;
+  if (!options.dtype.empty()) {
+    convert.dtype = dtype_from_name(options.dtype);
+    if (!convert.dtype) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("'{}' is not an element type", printable(options.dtype)),
+                  fmt::format("known are {}", dtype_names()));
+    }
+  }
+  catch_interrupts();
+  Checkpoint loaded = load_checkpoint(options.input);
+  std::vector<std::string> skipped;
+  for (const auto& [name, reason] : loaded.skipped())
+    skipped.push_back(fmt::format("{}: {}", printable(name), reason));
+  const bool keeps_structure = format == WeightFormat::kTorchSave && options.filters.empty();
+  if (!skipped.empty() && !keeps_structure) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("{} tensors cannot be converted, the first is {}", skipped.size(), skipped.front()),
+        "leave them out with --filter")
+        .add_location("file", options.input);
+  }
+  const Checkpoint checkpoint =
+      with_location("file", options.input, [&] { return transform(std::move(loaded), convert); });
+  save_checkpoint(checkpoint, options.output, format, progress);
+
+  uint64_t bytes = 0;
+  for (const CheckpointTensor& entry : checkpoint.tensors()) bytes += entry.tensor.byte_count();
+  if (common.json) {
+    json::Value value;
+    value.set("input", options.input);
+    value.set("output", options.output);
+    value.set("tensors", static_cast<uint64_t>(checkpoint.tensors().size()));
+    value.set("bytes", bytes);
+    print_json(value);
+  } else if (!common.quiet) {
+    fmt::print("{}: {} tensors, {}\n", styled(printable(options.output, 400), Style::kBold),
+               checkpoint.tensors().size(), human_bytes(bytes));
+  }
+  return kExitOk;
+}
+
+}  // namespace flambeau::cli

@@ -1,0 +1,7 @@
+// Mapped files, atomic saving, threads and progress.
+#pragma once
+
+#include "flambeau/base/atomic_file.h"
+#include "flambeau/base/mapping.h"
+#include "flambeau/base/parallel.h"
+#include "flambeau/base/progress.h"

@@ -1,0 +1,10 @@
+// Everything at once.
+#pragma once
+
+#include "flambeau/check.h"
+#include "flambeau/checkpoint.h"
+#include "flambeau/error.h"
+#include "flambeau/files.h"
+#include "flambeau/inspect.h"
+#include "flambeau/json.h"
+#include "flambeau/tensor.h"

@@ -1,0 +1,5 @@
+// Look into any file of PyTorch, list and extract its records.
+#pragma once
+
+#include "flambeau/formats/inspect.h"
+#include "flambeau/formats/known_globals.h"

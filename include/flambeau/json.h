@@ -1,0 +1,4 @@
+// JSON values, as the reports of the library are written.
+#pragma once
+
+#include "flambeau/archive/json.h"

@@ -1,0 +1,76 @@
+#include "flambeau/archive/tar_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "flambeau/base/error.h"
+
+namespace flambeau::tar {
+namespace {
+
+constexpr size_t kBlock = 512;
+constexpr size_t kMostMembers = 100'000;
+
+std::string_view field(ByteSpan header, size_t offset, size_t size) {
+  const std::string_view text = as_text(header.subspan(offset, size));
+  return text.substr(0, text.find('\0'));
+}
+
+std::optional<uint64_t> octal(std::string_view text) {
+  uint64_t value = 0;
+  bool has_digit = false;
+  for (const char c : text) {
+    if (c == ' ' && !has_digit) continue;
+    if (c == ' ') break;
+    if (c < '0' || c > '7' || value >> 60 != 0) return std::nullopt;
+    value = value * 8 + static_cast<uint64_t>(c - '0');
+    has_digit = true;
+  }
+  return has_digit ? std::optional(value) : std::nullopt;
+}
+
+bool has_right_checksum(ByteSpan header) {
+  const std::optional<uint64_t> stated = octal(field(header, 148, 8));
+  if (!stated) return false;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < kBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : header[i];
+  return sum == *stated;
+}
+
+bool is_zero(ByteSpan block) {
+  return std::all_of(block.begin(), block.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+}  // namespace
+
+bool looks_like_tar(ByteSpan bytes) {
+  return bytes.size() >= kBlock && has_right_checksum(bytes.first(kBlock));
+}
+
+std::vector<Member> read_members(ByteSpan bytes) {
+  std::vector<Member> members;
+  ByteReader reader(bytes);
+  while (reader.remaining() >= kBlock) {
+    const size_t at = reader.offset();
+    const ByteSpan header = reader.bytes(kBlock, "a tar header");
+    if (is_zero(header)) break;
+    if (!has_right_checksum(header)) reader.fail_at(at, "a tar header has a wrong checksum");
+    const std::optional<uint64_t> size = octal(field(header, 124, 12));
+    if (!size) reader.fail_at(at, "a tar header has no readable size");
+    const size_t offset = reader.offset();
+    const ByteSpan data = reader.bytes(*size, "a tar member");
+    const uint64_t padding = (kBlock - *size % kBlock) % kBlock;
+    reader.skip(std::min<uint64_t>(padding, reader.remaining()), "padding");
+    const uint8_t type = header[156];
+    if (type != '0' && type != 0) continue;
+    if (members.size() == kMostMembers) {
+      throw Error(ErrorCode::kLimit, fmt::format("a tar archive of more than {} members", kMostMembers));
+    }
+    members.push_back({field(header, 0, 100), offset, data});
+  }
+  return members;
+}
+
+}  // namespace flambeau::tar

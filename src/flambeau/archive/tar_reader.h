@@ -1,0 +1,25 @@
+// Reads the members of a tar archive in place: as much of tar as torch.save once wrote.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "flambeau/base/bytes.h"
+
+namespace flambeau::tar {
+
+struct Member {
+  std::string_view name;  // exactly as stored; never used as a path
+  uint64_t offset = 0;    // of the data
+  ByteSpan data;
+};
+
+// True when the first block is a tar header with a right checksum.
+bool looks_like_tar(ByteSpan bytes);
+
+// The regular files, in order; other members (folders, links, extended headers) are passed over. Throws
+// Error(kCorrupt) located at the byte.
+std::vector<Member> read_members(ByteSpan bytes);
+
+}  // namespace flambeau::tar

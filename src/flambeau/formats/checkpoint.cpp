@@ -1,0 +1,128 @@
+#include "flambeau/formats/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/base/error.h"
+#include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/npy/npy.h"
+#include "flambeau/formats/npy/npz.h"
+#include "flambeau/formats/safetensors/safetensors.h"
+#include "flambeau/formats/state_dict/walk.h"
+
+namespace flambeau {
+namespace {
+
+Checkpoint open_kind(FileKind kind, const std::shared_ptr<Mapping>& mapping) {
+  switch (kind) {
+    case FileKind::kTorchSave:
+    case FileKind::kTorchScript:
+    case FileKind::kTorchScriptMobile:
+      return CheckpointBuilder::from_torch(
+          kind, read_torch_zip(std::make_shared<const RecordArchive>(RecordArchive::open(mapping))));
+    case FileKind::kTorchSaveLegacy:
+      return CheckpointBuilder::from_torch(kind, read_torch_legacy(mapping));
+    case FileKind::kTorchSaveTar:
+      return CheckpointBuilder::from_torch(kind, read_torch_tar(mapping));
+    case FileKind::kSafetensors: {
+      SafetensorsFile file = read_safetensors(mapping);
+      return CheckpointBuilder::from_named(kind, std::move(file.tensors), std::move(file.metadata));
+    }
+    case FileKind::kNpz:
+      return CheckpointBuilder::from_named(kind, read_npz(mapping).tensors);
+    case FileKind::kNpy: {
+      NamedTensors tensors;
+      tensors.push_back({"array", read_npy(mapping)});
+      return CheckpointBuilder::from_named(kind, std::move(tensors));
+    }
+    case FileKind::kUnknown: {
+      const std::string_view foreign = foreign_kind(mapping->bytes());
+      if (foreign.empty()) {
+        throw Error(ErrorCode::kUnsupported, "is not a file of a known kind",
+                    "Flambeau reads torch.save, TorchScript, safetensors, npy and npz files");
+      }
+      throw Error(ErrorCode::kUnsupported, fmt::format("is {}, not a file of PyTorch", foreign));
+    }
+    default:
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("holds no state dict: it is {}", file_kind_info(kind).description),
+                  "'flambeau inspect' and 'flambeau list' show what is inside");
+  }
+}
+
+}  // namespace
+
+Checkpoint Checkpoint::from_tensors(NamedTensors tensors) {
+  return CheckpointBuilder::from_named(FileKind::kTorchSave, std::move(tensors));
+}
+
+const Tensor* Checkpoint::find(std::string_view name) const {
+  for (const CheckpointTensor& entry : tensors_) {
+    if (entry.name == name) return &entry.tensor;
+  }
+  return nullptr;
+}
+
+const Tensor* Checkpoint::tensor_at(const pickle::Node* node) const {
+  const auto found = by_node_.find(node);
+  return found == by_node_.end() ? nullptr : &found->second;
+}
+
+NamedTensors Checkpoint::named() const {
+  NamedTensors result;
+  result.reserve(tensors_.size());
+  for (const CheckpointTensor& entry : tensors_) result.push_back({entry.name, entry.tensor});
+  return result;
+}
+
+Checkpoint CheckpointBuilder::from_torch(FileKind kind, TorchFile file) {
+  Checkpoint checkpoint;
+  checkpoint.kind_ = kind;
+  checkpoint.tree_ = std::make_shared<pickle::Tree>(std::move(file.tree));
+  Rebuilder rebuilder(*file.source);
+  FoundTensors found = find_tensors(*checkpoint.tree_, rebuilder);
+  checkpoint.tensors_.reserve(found.tensors.size());
+  checkpoint.nodes_.reserve(found.tensors.size());
+  checkpoint.by_node_.reserve(found.tensors.size());
+  for (FoundTensor& entry : found.tensors) {
+    Tensor core = entry.rebuilt->tensor;
+    // A Parameter requires a gradient; the tensor inside of it does not.
+    if (entry.rebuilt->core != entry.node) core.set_requires_grad(false);
+    checkpoint.by_node_.emplace(entry.rebuilt->core, std::move(core));
+    checkpoint.nodes_.push_back(entry.rebuilt->core);
+    checkpoint.tensors_.push_back({std::move(entry.name), entry.rebuilt->tensor, entry.rebuilt->role});
+  }
+  for (SkippedTensor& entry : found.skipped) {
+    checkpoint.skipped_.emplace_back(std::move(entry.name), std::move(entry.reason));
+  }
+  return checkpoint;
+}
+
+Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
+                                         std::vector<std::pair<std::string, std::string>> metadata) {
+  Checkpoint checkpoint;
+  checkpoint.kind_ = kind;
+  checkpoint.metadata_ = std::move(metadata);
+  checkpoint.tree_ = std::make_shared<pickle::Tree>();
+  pickle::Tree& tree = *checkpoint.tree_;
+  pickle::Node* dict = tree.call(tree.global("collections", "OrderedDict"), tree.tuple());
+  tree.set_root(dict);
+  checkpoint.tensors_.reserve(tensors.size());
+  for (NamedTensor& entry : tensors) {
+    pickle::Node* place = tree.persistent(tree.none());  // stands for the tensor; never written as it is
+    tree.set_item(dict, tree.string(entry.name), place);
+    checkpoint.by_node_.emplace(place, entry.tensor);
+    checkpoint.nodes_.push_back(place);
+    checkpoint.tensors_.push_back({std::move(entry.name), std::move(entry.tensor), TensorRole::kTensor});
+  }
+  return checkpoint;
+}
+
+Checkpoint load_checkpoint(std::shared_ptr<Mapping> mapping) {
+  const auto open = [&] { return open_kind(recognize(mapping), mapping); };
+  return mapping->path().empty() ? open() : with_location("file", mapping->path(), open);
+}
+
+Checkpoint load_checkpoint(const std::string& path) { return load_checkpoint(Mapping::open(path)); }
+
+}  // namespace flambeau

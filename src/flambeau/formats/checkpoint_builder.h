@@ -1,0 +1,18 @@
+// Assembles Checkpoints; for the readers of this room only.
+#pragma once
+
+#include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
+
+namespace flambeau {
+
+class CheckpointBuilder {
+ public:
+  // Everything a pickle describes.
+  static Checkpoint from_torch(FileKind kind, TorchFile file);
+  // Named tensors with nothing around them.
+  static Checkpoint from_named(FileKind kind, NamedTensors tensors,
+                               std::vector<std::pair<std::string, std::string>> metadata = {});
+};
+
+}  // namespace flambeau

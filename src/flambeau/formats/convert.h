@@ -1,0 +1,41 @@
+// From any file of weights to another: the way data takes in `flambeau convert`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flambeau/base/parallel.h"
+#include "flambeau/base/progress.h"
+#include "flambeau/formats/checkpoint.h"
+
+namespace flambeau {
+
+enum class WeightFormat : uint8_t { kTorchSave, kSafetensors, kNpz };
+
+// ".pt", ".pth", ".bin", ".ckpt" -> torch.save; ".safetensors"; ".npz". Nothing for another ending.
+std::optional<WeightFormat> weight_format_for(std::string_view path);
+
+// Keeps what any of the patterns matches ('*' and '?' as in a shell, over the whole name); a pattern that
+// starts with '!' takes away what it matches. Without a positive pattern everything is kept first.
+bool name_matches(std::string_view name, const std::vector<std::string>& patterns);
+
+struct ConvertOptions {
+  // For floating-point tensors; all others keep their type.
+  std::optional<DType> dtype;
+  std::vector<std::string> patterns;
+  ThreadPool* pool = nullptr;
+  Progress* progress = &Progress::silent();
+};
+
+// Applies dtype and patterns. With patterns the result is a flat state dict of what they keep; without,
+// the structure stays as it was. Tensors that shared a storage still do. Throws Error(kNotFound) when
+// nothing is kept.
+Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options);
+
+// Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.
+void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
+                     Progress& progress = Progress::silent());
+
+}  // namespace flambeau

@@ -1,0 +1,110 @@
+#include "flambeau/formats/file_kind.h"
+
+#include <array>
+
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/base/bytes.h"
+#include "flambeau/formats/npy/npy.h"
+#include "flambeau/formats/safetensors/safetensors.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
+
+namespace flambeau {
+namespace {
+
+using enum FileKind;
+
+constexpr std::array kKinds = {
+    FileKindInfo{kUnknown, "unknown", "a file of no known kind", false},
+    FileKindInfo{kTorchSave, "torch_save", "a torch.save file (zip)", true},
+    FileKindInfo{kTorchSaveLegacy, "torch_save_legacy", "a torch.save file in the legacy form (before 1.6)",
+                 true},
+    FileKindInfo{kTorchSaveTar, "torch_save_tar", "a torch.save file in the tar form (before 0.1.10)", true},
+    FileKindInfo{kTorchScript, "torchscript", "a TorchScript module (torch.jit.save)", true},
+    FileKindInfo{kTorchScriptMobile, "torchscript_mobile",
+                 "a mobile TorchScript module (.ptl, with bytecode)", true},
+    FileKindInfo{kTorchScriptLegacy, "torchscript_legacy", "a TorchScript module in the form before 1.3",
+                 false},
+    FileKindInfo{kMobileFlatBuffer, "mobile_flatbuffer", "a mobile module in the flatbuffer form", false},
+    FileKindInfo{kPt2, "pt2", "an exported program archive (.pt2, torch.export.save)", false},
+    FileKindInfo{kPt2OldLayout, "pt2_old_layout",
+                 "an exported program in the older layout (.pt2, before 2.8)", false},
+    FileKindInfo{kTorchPackage, "torch_package", "a torch.package archive", false},
+    FileKindInfo{kSafetensors, "safetensors", "a safetensors file", true},
+    FileKindInfo{kNpy, "npy", "a NumPy array (.npy)", true},
+    FileKindInfo{kNpz, "npz", "an archive of NumPy arrays (.npz)", true},
+    FileKindInfo{kPickle, "pickle", "a bare Python pickle", false},
+    FileKindInfo{kZip, "zip", "a zip archive of no known kind", false},
+};
+
+bool is_npz(const zip::Reader& reader) {
+  for (const zip::Entry& entry : reader.entries()) {
+    if (!entry.name.ends_with(".npy")) return false;
+  }
+  return !reader.entries().empty();
+}
+
+FileKind recognize_zip(const std::shared_ptr<Mapping>& mapping) {
+  const RecordArchive archive = RecordArchive::open(mapping);
+  if (is_npz(archive.zip())) return kNpz;
+  if (archive.has("archive_format")) return kPt2;
+  if (archive.has("serialized_exported_program.json")) return kPt2OldLayout;
+  if (archive.has(".data/extern_modules")) return kTorchPackage;
+  if (archive.has("bytecode.pkl") && archive.has("data.pkl")) return kTorchScriptMobile;
+  if (archive.has("constants.pkl") && archive.has("data.pkl")) return kTorchScript;
+  if (archive.has("model.json")) return kTorchScriptLegacy;
+  if (archive.has("data.pkl")) return kTorchSave;
+  return kZip;
+}
+
+// PROTO with a known version, or the text opcodes that protocol 0 starts with, and STOP at the end.
+bool looks_like_pickle(ByteSpan bytes) {
+  if (bytes.size() < 2 || bytes.back() != '.') return false;
+  return (bytes[0] == 0x80 && bytes[1] <= 5) || bytes[0] == '(' || bytes[0] == 'c';
+}
+
+}  // namespace
+
+const FileKindInfo& file_kind_info(FileKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
+FileKind recognize(const std::shared_ptr<Mapping>& mapping) {
+  const ByteSpan bytes = mapping->bytes();
+  const std::string_view text = as_text(bytes);
+  if (zip::looks_like_zip(bytes)) return recognize_zip(mapping);
+  if (looks_like_npy(bytes)) return kNpy;
+  if (bytes.size() >= 8 && text.substr(4, 4) == "PTMF") return kMobileFlatBuffer;
+  if (looks_like_torch_legacy(bytes)) return kTorchSaveLegacy;
+  if (looks_like_torch_tar(bytes)) return kTorchSaveTar;
+  if (looks_like_safetensors(bytes)) return kSafetensors;
+  if (looks_like_pickle(bytes)) return kPickle;
+  return kUnknown;
+}
+
+std::string_view foreign_kind(ByteSpan bytes) {
+  struct Signature {
+    std::string_view start;
+    std::string_view description;
+  };
+  static constexpr Signature kSignatures[] = {
+      {"\x1f\x8b", "a gzip file (decompress it first)"},
+      {"\x28\xb5\x2f\xfd", "a zstd file (decompress it first)"},
+      {"\xfd"
+       "7zXZ",
+       "an xz file (decompress it first)"},
+      {"BZh", "a bzip2 file (decompress it first)"},
+      {"GGUF", "a GGUF file"},
+      {"\x89HDF\r\n", "an HDF5 file"},
+      {"\x7f"
+       "ELF",
+       "a program or shared library"},
+      {"<!DOCTYPE", "a web page (the download went wrong)"},
+      {"<html", "a web page (the download went wrong)"},
+      {"version https://git-lfs", "a Git LFS pointer (fetch the real file with 'git lfs pull')"},
+  };
+  if (bytes.empty()) return "an empty file";
+  for (const Signature& signature : kSignatures) {
+    if (as_text(bytes).starts_with(signature.start)) return signature.description;
+  }
+  return "";
+}
+
+}  // namespace flambeau

@@ -1,0 +1,47 @@
+// Which of the many kinds of PyTorch file this is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "flambeau/base/mapping.h"
+
+namespace flambeau {
+
+enum class FileKind : uint8_t {
+  kUnknown,
+  kTorchSave,          // torch.save, zip (since 1.6)
+  kTorchSaveLegacy,    // torch.save, a row of pickles (0.1.10 to 1.5)
+  kTorchSaveTar,       // torch.save, tar (before 0.1.10)
+  kTorchScript,        // torch.jit.save
+  kTorchScriptMobile,  // _save_for_lite_interpreter (.ptl)
+  kTorchScriptLegacy,  // torch.jit.save before 1.3: model.json inside
+  kMobileFlatBuffer,   // .ptl / .ff flatbuffer
+  kPt2,                // torch.export.save, today's archive
+  kPt2OldLayout,       // torch.export.save before 2.8
+  kTorchPackage,       // torch.package
+  kSafetensors,
+  kNpy,
+  kNpz,
+  kPickle,  // a bare pickle
+  kZip,     // a zip archive of no known kind
+};
+
+struct FileKindInfo {
+  FileKind kind;
+  std::string_view name;         // for scripts: "torch_save"
+  std::string_view description;  // for people
+  bool has_weights;              // load_checkpoint can open it
+};
+const FileKindInfo& file_kind_info(FileKind kind);
+
+// Looks at the bytes, never at the file's name. kUnknown when nothing fits. Throws only for a zip archive
+// that is broken.
+FileKind recognize(const std::shared_ptr<Mapping>& mapping);
+
+// What a file of kind kUnknown seems to be instead ("a gzip file"), with what to do; empty when there is
+// no idea.
+std::string_view foreign_kind(ByteSpan bytes);
+
+}  // namespace flambeau

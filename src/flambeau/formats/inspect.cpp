@@ -1,0 +1,248 @@
+#include "flambeau/formats/inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "flambeau/archive/pickle_globals.h"
+#include "flambeau/archive/pickle_reader.h"
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/archive/tar_reader.h"
+#include "flambeau/base/error.h"
+
+namespace flambeau {
+namespace {
+
+bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view end) { return text.ends_with(end); });
+}
+
+bool is_library(std::string_view name) {
+  return ends_with_any(name, {".so", ".dylib", ".dll", ".pyd", ".o", ".a", ".cubin", ".hsaco", ".ptx"}) ||
+         name.find(".so.") != std::string_view::npos;
+}
+
+RecordRole role_of(std::string_view name, FileKind kind) {
+  const size_t slash = name.find('/');
+  const std::string_view inner =
+      kind == FileKind::kNpz || slash == std::string_view::npos ? name : name.substr(slash + 1);
+  if (is_library(inner)) return RecordRole::kLibrary;
+  if (inner.starts_with("extra/") || inner.starts_with("extra_files/")) return RecordRole::kExtraFile;
+  if (inner.ends_with(".pkl")) return RecordRole::kPickle;
+  if (inner.ends_with(".npy")) return RecordRole::kArray;
+  if (inner.ends_with(".debug_pkl") || inner.ends_with("debug_handles") || inner.starts_with("debug_")) {
+    return RecordRole::kDebug;
+  }
+  if (inner.ends_with(".py") || ends_with_any(inner, {".cpp", ".c", ".cu", ".h"})) return RecordRole::kCode;
+  if (inner == "version" || inner == "byteorder" || inner == ".format_version" ||
+      inner == ".storage_alignment" || inner == "archive_format" || inner == "archive_version" ||
+      inner.starts_with(".data/version") || inner == ".data/serialization_id" ||
+      inner == ".data/python_version") {
+    return RecordRole::kMarker;
+  }
+  if (inner.starts_with("models/") || inner.starts_with("serialized_")) return RecordRole::kProgram;
+  if (inner.ends_with(".json")) return RecordRole::kConfig;
+  if (inner.starts_with("data/") || inner.starts_with("constants/") || inner.starts_with("tensors/") ||
+      inner.ends_with(".storage")) {
+    return RecordRole::kStorage;
+  }
+  return RecordRole::kOther;
+}
+
+// Later versions left marks that earlier ones did not know.
+std::string guess_producer(const RecordArchive& archive, FileKind kind) {
+  if (kind == FileKind::kTorchSave) {
+    if (archive.has(".storage_alignment")) return "PyTorch 2.7 or newer";
+    if (archive.has(".format_version")) return "PyTorch 2.6 or newer";
+    if (archive.has(".data/serialization_id")) return "PyTorch 2.1 to 2.5";
+    return "PyTorch 1.6 to 2.0";
+  }
+  if (kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile) {
+    return archive.has(".data/serialization_id") ? "PyTorch 2.1 or newer" : "PyTorch 2.0 or older";
+  }
+  if (kind == FileKind::kPt2) return "PyTorch 2.8 or newer";
+  if (kind == FileKind::kPt2OldLayout) return "PyTorch 2.1 to 2.7";
+  return "";
+}
+
+void add_globals(const pickle::Tree& tree, std::set<std::string>& globals) {
+  for (const pickle::GlobalUse& used : pickle::list_globals(tree)) globals.insert(used.name.dotted());
+}
+
+void inspect_archive_pickles(const RecordArchive& archive, Inspection& result,
+                             std::set<std::string>& globals) {
+  for (const std::string_view name : archive.names()) {
+    if (!name.ends_with(".pkl")) continue;
+    with_location("record", name, [&] {
+      const std::vector<uint8_t> bytes = archive.read(name);
+      const pickle::Parsed parsed = pickle::parse(bytes, nullptr);
+      add_globals(parsed.tree, globals);
+      if (name == "data.pkl" && !result.checkpoint) result.structure = outline(parsed.tree);
+    });
+  }
+}
+
+void add_kind_notes(Inspection& result) {
+  switch (result.kind) {
+    case FileKind::kUnknown:
+      result.notes.emplace_back("the bytes fit no kind of file that Flambeau knows");
+      break;
+    case FileKind::kTorchScript:
+      result.notes.emplace_back("the code is listed, not analysed: 'flambeau extract' writes it out");
+      break;
+    case FileKind::kTorchScriptMobile:
+      result.notes.emplace_back("the bytecode (bytecode.pkl) is listed, not decoded");
+      break;
+    case FileKind::kTorchScriptLegacy:
+      result.notes.emplace_back("the module (model.json) and its tensors are listed, not decoded");
+      break;
+    case FileKind::kMobileFlatBuffer:
+      result.notes.emplace_back("the inside of the flatbuffer is not decoded");
+      break;
+    case FileKind::kPt2:
+    case FileKind::kPt2OldLayout:
+      result.notes.emplace_back("the program is listed as records, its graph and weights are not decoded");
+      break;
+    case FileKind::kTorchPackage:
+      result.notes.emplace_back("the package holds Python code, which Flambeau lists and never runs");
+      break;
+    case FileKind::kZip:
+      result.notes.emplace_back("the zip archive has none of the records that PyTorch writes");
+      break;
+    default:
+      break;
+  }
+  if (!result.checkpoint) return;
+  for (const auto& [name, reason] : result.checkpoint->skipped()) {
+    result.notes.push_back(fmt::format("tensor '{}' is not shown: {}", printable(name), reason));
+  }
+}
+
+void inspect_zip(const std::shared_ptr<Mapping>& mapping, Inspection& result,
+                 std::set<std::string>& globals) {
+  const RecordArchive archive = RecordArchive::open(mapping);
+  result.producer = guess_producer(archive, result.kind);
+  result.format_version = archive.version();
+  const bool has_byte_order = result.kind != FileKind::kNpz && result.kind != FileKind::kZip;
+  if (has_byte_order) result.byte_order = archive.byteorder() == ByteOrder::kBig ? "big" : "little";
+  inspect_archive_pickles(archive, result, globals);
+}
+
+Inspection inspect_mapping(const std::shared_ptr<Mapping>& mapping) {
+  Inspection result;
+  result.file_size = mapping->size();
+  result.kind = recognize(mapping);
+  result.records = list_records(mapping);
+  std::set<std::string> globals;
+  if (file_kind_info(result.kind).has_weights) {
+    result.checkpoint = load_checkpoint(mapping);
+    const bool is_pickled = result.kind != FileKind::kSafetensors && result.kind != FileKind::kNpz &&
+                            result.kind != FileKind::kNpy;
+    if (is_pickled) {
+      result.structure = outline(*result.checkpoint);
+      add_globals(result.checkpoint->tree(), globals);
+    }
+  }
+  if (zip::looks_like_zip(mapping->bytes())) inspect_zip(mapping, result, globals);
+  if (result.kind == FileKind::kTorchSaveLegacy)
+    result.producer = "PyTorch 0.1.10 to 1.5, or a later one told so";
+  if (result.kind == FileKind::kTorchSaveTar) result.producer = "PyTorch before 0.1.10";
+  if (result.kind == FileKind::kPickle) {
+    const pickle::Parsed parsed = pickle::parse(mapping->bytes(), mapping);
+    result.structure = outline(parsed.tree);
+    add_globals(parsed.tree, globals);
+    result.notes.emplace_back("a bare pickle is shown as data; none of its names is imported or called");
+  }
+  if (result.kind == FileKind::kUnknown) {
+    const std::string_view foreign = foreign_kind(mapping->bytes());
+    if (!foreign.empty()) result.notes.push_back(fmt::format("it seems to be {}", foreign));
+  }
+  result.globals.assign(globals.begin(), globals.end());
+  add_kind_notes(result);
+  return result;
+}
+
+}  // namespace
+
+std::string_view record_role_name(RecordRole role) {
+  switch (role) {
+    case RecordRole::kPickle:
+      return "pickle";
+    case RecordRole::kStorage:
+      return "storage";
+    case RecordRole::kCode:
+      return "code";
+    case RecordRole::kDebug:
+      return "debug";
+    case RecordRole::kProgram:
+      return "program";
+    case RecordRole::kConfig:
+      return "config";
+    case RecordRole::kLibrary:
+      return "library";
+    case RecordRole::kExtraFile:
+      return "extra file";
+    case RecordRole::kArray:
+      return "array";
+    case RecordRole::kMarker:
+      return "marker";
+    case RecordRole::kOther:
+      return "other";
+  }
+  return "other";
+}
+
+Inspection inspect_file(const std::shared_ptr<Mapping>& mapping) {
+  if (mapping->path().empty()) return inspect_mapping(mapping);
+  try {
+    return inspect_mapping(mapping);
+  } catch (Error& error) {
+    const bool is_located = !error.locations().empty() && error.locations().front().kind == "file";
+    if (!is_located) error.add_location("file", mapping->path());
+    throw;
+  }
+}
+
+Inspection inspect_file(const std::string& path) { return inspect_file(Mapping::open(path)); }
+
+std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping) {
+  std::vector<RecordInfo> records;
+  const ByteSpan bytes = mapping->bytes();
+  if (zip::looks_like_zip(bytes)) {
+    const zip::Reader reader = zip::Reader::open(mapping);
+    const FileKind kind = recognize(mapping);
+    records.reserve(reader.entries().size());
+    for (const zip::Entry& entry : reader.entries()) {
+      records.push_back({std::string(entry.name), role_of(entry.name, kind), entry.size,
+                         entry.compressed_size, entry.method == zip::Method::kDeflated, entry.crc32});
+    }
+  } else if (tar::looks_like_tar(bytes)) {
+    for (const tar::Member& member : tar::read_members(bytes)) {
+      const bool is_storage = member.name == "storages" || member.name == "tensors";
+      records.push_back({std::string(member.name), is_storage ? RecordRole::kStorage : RecordRole::kPickle,
+                         member.data.size(), member.data.size(), false, 0});
+    }
+  }
+  return records;
+}
+
+std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std::string_view name) {
+  const ByteSpan bytes = mapping->bytes();
+  if (zip::looks_like_zip(bytes)) {
+    RecordArchive archive = RecordArchive::open(mapping);
+    if (const zip::Entry* entry = archive.zip().find(name)) return archive.zip().read(*entry);
+    if (archive.has(name)) return archive.read(name);
+  } else if (tar::looks_like_tar(bytes)) {
+    for (const tar::Member& member : tar::read_members(bytes)) {
+      if (member.name == name) return {member.data.begin(), member.data.end()};
+    }
+  } else {
+    throw Error(ErrorCode::kInvalidArgument, "is not an archive: it has no records");
+  }
+  throw Error(ErrorCode::kNotFound, fmt::format("has no record '{}'", printable(name)),
+              "'flambeau list' shows all records");
+}
+
+}  // namespace flambeau

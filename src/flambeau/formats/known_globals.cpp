@@ -1,0 +1,137 @@
+#include "flambeau/formats/known_globals.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "flambeau/tensor/dtype.h"
+#include "flambeau/tensor/tensor.h"
+
+namespace flambeau {
+namespace {
+
+template <size_t kCount>
+bool contains(const std::array<std::string_view, kCount>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+constexpr std::array<std::string_view, 14> kRebuildFunctions = {
+    "_rebuild_tensor",
+    "_rebuild_tensor_v2",
+    "_rebuild_tensor_v3",
+    "_rebuild_parameter",
+    "_rebuild_parameter_with_state",
+    "_rebuild_qtensor",
+    "_rebuild_sparse_tensor",
+    "_rebuild_sparse_csr_tensor",
+    "_rebuild_meta_tensor_no_storage",
+    "_rebuild_nested_tensor",
+    "_rebuild_wrapper_subclass",
+    "_rebuild_device_tensor_from_numpy",
+    "_rebuild_device_tensor_from_cpu_tensor",
+    "_rebuild_xla_tensor",
+};
+
+constexpr std::array<std::string_view, 21> kPlainValues = {
+    "collections.OrderedDict",
+    "collections.Counter",
+    "collections.defaultdict",
+    "torch.nn.parameter.Parameter",
+    "torch.nn.parameter.Buffer",
+    "torch.serialization._get_layout",
+    "torch.Size",
+    "torch.Tensor",
+    "torch.device",
+    "_codecs.encode",
+    "builtins.bytearray",
+    "builtins.set",
+    "builtins.frozenset",
+    "builtins.complex",
+    "__builtin__.bytearray",
+    "__builtin__.set",
+    "__builtin__.frozenset",
+    "__builtin__.complex",
+    "torch._tensor._rebuild_from_type_v2",
+    "torch._tensor._rebuild_from_type",
+    "torch.tensor._rebuild_from_type",
+};
+
+constexpr std::array<std::string_view, 11> kNumpyValues = {
+    "numpy.core.multiarray._reconstruct",
+    "numpy.core.multiarray.scalar",
+    "numpy._core.multiarray._reconstruct",
+    "numpy._core.multiarray.scalar",
+    "numpy.ndarray",
+    "numpy.dtype",
+    "numpy.dtypes.Float64DType",
+    "numpy.dtypes.Float32DType",
+    "numpy.dtypes.Int64DType",
+    "numpy.dtypes.Int32DType",
+    "numpy.dtypes.BoolDType",
+};
+
+// Modules of which no name belongs in a file of weights.
+constexpr std::array<std::string_view, 32> kDangerousModules = {
+    "os",        "posix",   "nt",      "posixpath", "subprocess",      "sys",      "shutil",    "socket",
+    "importlib", "runpy",   "code",    "codeop",    "ctypes",          "pty",      "commands",  "pickle",
+    "_pickle",   "cPickle", "marshal", "types",     "functools",       "operator", "_operator", "webbrowser",
+    "pip",       "pdb",     "bdb",     "timeit",    "multiprocessing", "asyncio",  "threading", "urllib",
+};
+
+constexpr std::array<std::string_view, 14> kDangerousBuiltins = {
+    "eval",    "exec",    "execfile", "compile", "open",  "__import__", "getattr",
+    "setattr", "delattr", "globals",  "locals",  "apply", "input",      "breakpoint",
+};
+
+bool is_storage_or_tensor_class(std::string_view module, std::string_view name) {
+  if (module != "torch" && module != "torch.cuda" && module != "torch.storage") return false;
+  if (name == "UntypedStorage" || name == "_UntypedStorage" || name == "TypedStorage" ||
+      name == "_TypedStorage") {
+    return true;
+  }
+  if (dtype_from_storage(name)) return true;
+  if (!name.ends_with("Tensor")) return false;
+  return dtype_from_storage(std::string(name.substr(0, name.size() - 6)) + "Storage").has_value();
+}
+
+}  // namespace
+
+std::string_view verdict_name(GlobalVerdict verdict) {
+  switch (verdict) {
+    case GlobalVerdict::kData:
+      return "data";
+    case GlobalVerdict::kNumpy:
+      return "numpy";
+    case GlobalVerdict::kTorchScript:
+      return "torchscript";
+    case GlobalVerdict::kUnknown:
+      return "unknown";
+    case GlobalVerdict::kDangerous:
+      return "dangerous";
+  }
+  return "unknown";
+}
+
+GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torchscript) {
+  const std::string_view module = global.module;
+  const std::string_view name = global.name;
+  if (module == "torch" && (dtype_from_name(name) || scheme_from_name(name) || layout_from_name(name))) {
+    return GlobalVerdict::kData;
+  }
+  if (module == "torch._utils" && contains(kRebuildFunctions, name)) return GlobalVerdict::kData;
+  if (is_storage_or_tensor_class(module, name)) return GlobalVerdict::kData;
+  const std::string dotted = global.dotted();
+  if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
+  if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
+  if (module == "torch.jit._pickle") return GlobalVerdict::kTorchScript;
+  if (in_torchscript && (module == "__torch__" || module.starts_with("__torch__."))) {
+    return GlobalVerdict::kTorchScript;
+  }
+  if ((module == "builtins" || module == "__builtin__") && contains(kDangerousBuiltins, name)) {
+    return GlobalVerdict::kDangerous;
+  }
+  const std::string_view top = module.substr(0, module.find('.'));
+  return contains(kDangerousModules, top) ? GlobalVerdict::kDangerous : GlobalVerdict::kUnknown;
+}
+
+}  // namespace flambeau

@@ -1,0 +1,23 @@
+// What is known of the names in pickles: which ones only build data, and which ones do harm.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "flambeau/archive/pickle_tree.h"
+
+namespace flambeau {
+
+enum class GlobalVerdict : uint8_t {
+  kData,   // builds a tensor, a container or another plain value; as torch.load(weights_only=True) allows
+  kNumpy,  // builds a NumPy value; weights_only allows it on request
+  kTorchScript,  // a class that the archive itself defines, or a helper of TorchScript
+  kUnknown,      // anything: unpickling it in Python would import and call it
+  kDangerous,    // known to run commands or code, or to touch files
+};
+std::string_view verdict_name(GlobalVerdict verdict);
+
+// `in_torchscript`: whether the pickle belongs to a TorchScript archive.
+GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torchscript);
+
+}  // namespace flambeau

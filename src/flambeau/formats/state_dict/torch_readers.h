@@ -1,0 +1,31 @@
+// The three ages of torch.save files, each as a pickle tree and a source for what the pickle keeps outside.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/base/mapping.h"
+#include "flambeau/formats/state_dict/rebuild.h"
+
+namespace flambeau {
+
+struct TorchFile {
+  pickle::Tree tree;
+  std::unique_ptr<PersistentSource> source;
+};
+
+// The zip form since 1.6, and the pickles of TorchScript archives: `pickle` is the record ("data.pkl"),
+// `storages` the folder of its storages ("data").
+TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle = "data.pkl",
+                         std::string_view storages = "data");
+
+// The row of pickles that 0.1.10 to 1.5 wrote: magic number, version, system, object, keys, storages.
+bool looks_like_torch_legacy(ByteSpan bytes);
+TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping);
+
+// The tar that came before: members sys_info, pickle, storages, tensors.
+bool looks_like_torch_tar(ByteSpan bytes);
+TorchFile read_torch_tar(std::shared_ptr<Mapping> mapping);
+
+}  // namespace flambeau

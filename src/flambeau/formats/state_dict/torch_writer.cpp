@@ -1,0 +1,76 @@
+#include "flambeau/formats/state_dict/torch_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flambeau/archive/pickle_writer.h"
+#include "flambeau/archive/zip_writer.h"
+#include "flambeau/base/error.h"
+#include "flambeau/formats/state_dict/tensor_pickler.h"
+
+namespace flambeau {
+namespace {
+
+using pickle::Kind;
+using pickle::Node;
+
+constexpr size_t kPiece = 8U << 20;
+
+// Tensor._rebuild_from_type_v2(function, class, arguments, state) keeps its class and state.
+Node* describe_wrapped(pickle::Tree& tree, TensorPickler& pickler, const Node& core, const Tensor& tensor) {
+  const bool is_subclass = core.is(Kind::kCall) && core.as_call().callee->is(Kind::kGlobal) &&
+                           core.as_call().callee->as_global().name.starts_with("_rebuild_from_type");
+  if (!is_subclass) return pickler.describe(tensor);
+  const Node::Call& call = core.as_call();
+  const TensorPickler::Description parts = pickler.describe_parts(tensor);
+  return tree.call(call.callee,
+                   tree.tuple({parts.function, call.args->items()[1], parts.args, call.args->items()[3]}));
+}
+
+}  // namespace
+
+void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSaveOptions& options,
+                     Progress& progress) {
+  pickle::Tree additions;
+  TensorPickler pickler(additions);
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    if (entry.role != TensorRole::kNumpyArray) pickler.announce(entry.tensor);
+  }
+  pickle::Substitutions substitutions;
+  checkpoint.for_each_node([&](const Node* node, const Tensor& tensor, TensorRole role) {
+    if (role == TensorRole::kNumpyArray || substitutions.contains(node)) return;
+    substitutions[node] = role == TensorRole::kStorage ? pickler.describe_storage(tensor)
+                                                       : describe_wrapped(additions, pickler, *node, tensor);
+  });
+  const std::string data = pickle::write_python(*checkpoint.tree().root(), 2, &substitutions);
+
+  uint64_t total = 0;
+  for (const std::shared_ptr<Storage>& storage : pickler.storages()) total += storage->size();
+  progress.begin("writing tensors", total);
+
+  zip::WriterOptions zip_options;
+  zip_options.top_folder = options.top_folder;
+  zip::Writer writer(sink, zip_options);
+  writer.add_text("data.pkl", data);
+  writer.add_text(".format_version", "1");
+  writer.add_text(".storage_alignment", "64");
+  writer.add_text("byteorder", "little");
+  for (size_t key = 0; key < pickler.storages().size(); ++key) {
+    const Storage& storage = *pickler.storages()[key];
+    writer.add_stream(fmt::format("data/{}", key), storage.size(),
+                      [&](const std::function<void(ByteSpan)>& emit) {
+                        const ByteSpan bytes = storage.bytes();
+                        for (size_t at = 0; at < bytes.size(); at += kPiece) {
+                          const ByteSpan piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+                          emit(piece);
+                          advance_or_cancel(progress, piece.size());
+                        }
+                      });
+  }
+  writer.add_text("version", "3\n");
+  writer.add_serialization_id();
+  writer.finish();
+}
+
+}  // namespace flambeau

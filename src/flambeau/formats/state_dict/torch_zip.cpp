@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "flambeau/archive/pickle_reader.h"
+#include "flambeau/base/error.h"
+#include "flambeau/formats/state_dict/persistent_ids.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
+#include "flambeau/tensor/byte_order.h"
+
+namespace flambeau {
+namespace {
+
+class ZipStorages final : public PersistentSource {
+ public:
+  ZipStorages(std::shared_ptr<const RecordArchive> archive, std::string_view folder)
+      : archive_(std::move(archive)),
+        folder_(folder),
+        is_big_endian_(archive_->byteorder() == ByteOrder::kBig) {}
+
+  std::variant<TypedStorage, Tensor> load(const pickle::Node& id, size_t word) override {
+    const StorageId parsed = parse_storage_id(id);
+    if (word == 0) word = dtype_info(parsed.dtype).word;
+    auto found = loaded_.find(parsed.key);
+    if (found == loaded_.end()) {
+      found = loaded_.emplace(std::string(parsed.key), open(parsed, word)).first;
+    } else if (found->second->size() != parsed.byte_count) {
+      throw Error(ErrorCode::kCorrupt,
+                  fmt::format("storage '{}' is said to have {} bytes and {} bytes", printable(parsed.key),
+                              found->second->size(), parsed.byte_count));
+    }
+    return TypedStorage{found->second, parsed.dtype, parsed.device, parsed.is_untyped};
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+
+  std::shared_ptr<Storage> open(const StorageId& id, size_t word) const {
+    const std::string name = fmt::format("{}/{}", folder_, id.key);
+    const zip::Entry* entry = archive_->find(name);
+    if (entry == nullptr) {
+      if (id.device.is_meta()) return Storage::meta(id.byte_count);
+      throw Error(ErrorCode::kCorrupt,
+                  fmt::format("the record '{}' of a storage is missing", printable(name)),
+                  "the file is incomplete: get it again");
+    }
+    if (entry->size != id.byte_count) {
+      throw Error(ErrorCode::kCorrupt, fmt::format("the storage should have {} bytes, its record has {}",
+                                                   id.byte_count, entry->size))
+          .add_location("record", name);
+    }
+    const bool is_stored = entry->method == zip::Method::kStored;
+    if (is_stored && !(is_big_endian_ && word > 1)) {
+      return Storage::view(archive_->zip().mapping(), entry->data_offset, entry->size);
+    }
+    return Storage::lazy(entry->size, [archive = archive_, entry, word, is_big_endian = is_big_endian_] {
+      std::vector<uint8_t> bytes = archive->zip().read(*entry);
+      if (is_big_endian) swap_byte_order(bytes, word);
+      return bytes;
+    });
+  }
+
+  std::shared_ptr<const RecordArchive> archive_;
+  std::string folder_;
+  bool is_big_endian_;
+  std::unordered_map<std::string, std::shared_ptr<Storage>, Hash, std::equal_to<>> loaded_;
+};
+
+}  // namespace
+
+TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle,
+                         std::string_view storages) {
+  auto bytes = std::make_shared<std::vector<uint8_t>>(archive->read(pickle));
+  pickle::Tree tree = with_location("record", pickle, [&] { return pickle::parse(*bytes, bytes).tree; });
+  auto source = std::make_unique<ZipStorages>(std::move(archive), storages);
+  return {std::move(tree), std::move(source)};
+}
+
+}  // namespace flambeau
