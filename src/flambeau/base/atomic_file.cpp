@@ -13,11 +13,11 @@
 namespace flambeau {
 namespace {
 
-constexpr size_t kBufferSize = 256U * 1024;
+constexpr size_t kBufferSize = size_t{256} * 1024;
 // Writing back while we still produce makes the final fsync short.
 constexpr uint64_t kWritebackStep = 32ULL * 1024 * 1024;
 // One write call takes at most 0x7ffff000 bytes on Linux; smaller steps keep cancellation responsive.
-constexpr size_t kLargestWrite = 16U * 1024 * 1024;
+constexpr size_t kLargestWrite = size_t{16} * 1024 * 1024;
 // As many as the kernel follows.
 constexpr int kMostLinks = 40;
 
