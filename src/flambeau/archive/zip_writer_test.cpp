@@ -181,11 +181,6 @@ TEST(ZipWriter, RefusesBadCalls) {
             "invalid_argument: record '': the name does not end in a file's name");
   EXPECT_EQ(error_text([&] { writer.add_text("a\\b", "2"); }),
             "invalid_argument: record 'a\\b': the name contains a backslash");
-  const auto give_three = [](const std::function<void(ByteSpan)>& emit) { emit(as_bytes("abc")); };
-  EXPECT_EQ(error_text([&] { writer.add_stream("b", 2, give_three); }),
-            "invalid_argument: record 'b': the source gave more than the announced 2 bytes");
-  EXPECT_EQ(error_text([&] { writer.add_stream("c", 4, give_three); }),
-            "invalid_argument: record 'c': the source gave 3 bytes, 4 were announced");
   writer.finish();
   EXPECT_EQ(error_text([&] { writer.add_text("d", "2"); }),
             "invalid_argument: record 'd': the archive is already finished");
@@ -194,6 +189,21 @@ TEST(ZipWriter, RefusesBadCalls) {
             "invalid_argument: alignment 0 is not between 1 and 32768");
   EXPECT_EQ(error_text([&] { Writer(sink, {.alignment = 65536}); }),
             "invalid_argument: alignment 65536 is not between 1 and 32768");
+}
+
+TEST(ZipWriter, StopsAfterARecordThatFailed) {
+  const auto give_three = [](const std::function<void(ByteSpan)>& emit) { emit(as_bytes("abc")); };
+  MemorySink sink;
+  Writer more(sink, {});
+  EXPECT_EQ(error_text([&] { more.add_stream("b", 2, give_three); }),
+            "invalid_argument: record 'b': the source gave more than the announced 2 bytes");
+  Writer fewer(sink, {});
+  EXPECT_EQ(error_text([&] { fewer.add_stream("c", 4, give_three); }),
+            "invalid_argument: record 'c': the source gave 3 bytes, 4 were announced");
+  EXPECT_EQ(error_text([&] { fewer.add_text("d", "x"); }),
+            "invalid_argument: record 'd': an earlier record failed, the archive cannot be continued");
+  EXPECT_EQ(error_text([&] { fewer.finish(); }),
+            "invalid_argument: record 'archive/c': an earlier record failed, the archive cannot be finished");
 }
 
 }  // namespace
