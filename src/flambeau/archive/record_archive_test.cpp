@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "flambeau/archive/zip_test_files.h"
 #include "flambeau/archive/zip_writer.h"
+#include "zip_test_files.h"
 
 namespace flambeau {
 namespace {

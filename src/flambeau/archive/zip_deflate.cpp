@@ -199,6 +199,7 @@ void Block::write_dynamic(BitWriter& out) {
   size_t distance_codes = 30;
   while (distance_codes > 1 && distances.length(distance_codes - 1) == 0) --distance_codes;
   std::vector<uint8_t> lengths;
+  lengths.reserve(literal_codes + distance_codes);
   for (size_t i = 0; i < literal_codes; ++i) lengths.push_back(literals.length(i));
   for (size_t i = 0; i < distance_codes; ++i) lengths.push_back(distances.length(i));
   const RunLengths coded = run_length_code(lengths);

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "flambeau/archive/zip_test_files.h"
+#include "zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {

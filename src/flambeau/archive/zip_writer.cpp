@@ -83,6 +83,7 @@ uint32_t Writer::checksum(uint32_t crc32, ByteSpan data) const {
 
 void Writer::begin_record(std::string_view name, uint64_t size, bool deflated) {
   if (finished_) refuse(name, "the archive is already finished");
+  if (in_record_) refuse(name, "an earlier record failed, the archive cannot be continued");
   Written record;
   record.name =
       options_.top_folder.empty() ? std::string(name) : fmt::format("{}/{}", options_.top_folder, name);
@@ -122,15 +123,19 @@ void Writer::begin_record(std::string_view name, uint64_t size, bool deflated) {
   header.le(static_cast<uint16_t>(extra.size()));
   header.text(record.name);
   header.bytes(extra.view());
-  sink_.write(header.view());
+  in_record_ = true;
   written_.push_back(std::move(record));
+  sink_.write(header.view());
 }
 
 void Writer::end_record(uint64_t compressed_size, uint32_t crc32) {
   Written& record = written_.back();
   record.compressed_size = compressed_size;
   record.crc32 = crc32;
-  if (record.size == 0) return;
+  if (record.size == 0) {
+    in_record_ = false;
+    return;
+  }
   ByteWriter descriptor;
   descriptor.le(kDescriptorSignature);
   descriptor.le(crc32);
@@ -142,6 +147,7 @@ void Writer::end_record(uint64_t compressed_size, uint32_t crc32) {
     descriptor.le(static_cast<uint32_t>(record.size));
   }
   sink_.write(descriptor.view());
+  in_record_ = false;
   combined_crc_ = hash_combine(combined_crc_, crc32);
 }
 
@@ -162,6 +168,10 @@ void Writer::add_serialization_id() {
 
 void Writer::finish() {
   if (finished_) throw Error(ErrorCode::kInvalidArgument, "the archive is already finished");
+  if (in_record_) {
+    throw Error(ErrorCode::kInvalidArgument, "an earlier record failed, the archive cannot be finished")
+        .add_location("record", written_.back().name);
+  }
   finished_ = true;
   const uint64_t directory_at = written_.empty() ? 0 : position();
   ByteWriter directory;

@@ -23,6 +23,7 @@ struct WriterOptions {
 // A record's bytes, delivered piece by piece so that it can be larger than memory. Called once.
 using RecordSource = std::function<void(const std::function<void(ByteSpan)>& emit)>;
 
+// After an Error from within a record (its source or the sink failed) the archive cannot be finished.
 class Writer {
  public:
   // Throws Error(kInvalidArgument) for an alignment of 0 or beyond what the padding field can hold.
@@ -65,6 +66,7 @@ class Writer {
   WriterOptions options_;
   uint64_t start_;  // where the archive begins in the sink
   bool finished_ = false;
+  bool in_record_ = false;  // stays true when a record fails: then there is no archive any more
   std::vector<Written> written_;
   // Iterated for the serialization id: PyTorch's id depends on this container's order.
   std::unordered_set<std::string> names_;

@@ -3,19 +3,21 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/archive/record_archive.h"
-#include "flambeau/archive/zip_test_files.h"
+#include "zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {
 
-// Reads every record and writes it again; the serialization id is computed anew.
-std::vector<uint8_t> rewrite(const RecordArchive& archive, WriterOptions options) {
+enum class SerializationId { kCompute, kCopy };
+
+// Reads every record and writes it again.
+std::vector<uint8_t> rewrite(const RecordArchive& archive, WriterOptions options, SerializationId id) {
   options.top_folder = archive.top_folder();
   MemorySink sink;
   Writer writer(sink, options);
   for (const std::string_view name : archive.names()) {
     const Entry& entry = archive.get(name);
-    if (name == ".data/serialization_id") {
+    if (name == ".data/serialization_id" && id == SerializationId::kCompute) {
       writer.add_serialization_id();
     } else if (entry.method == Method::kDeflated) {
       writer.add_deflated(name, archive.read(name));
@@ -27,9 +29,11 @@ std::vector<uint8_t> rewrite(const RecordArchive& archive, WriterOptions options
   return sink.take();
 }
 
-void expect_same(const std::string& path, const WriterOptions& options = {}) {
+void expect_same(const std::string& path, const WriterOptions& options = {},
+                 SerializationId id = SerializationId::kCompute) {
   const std::vector<uint8_t> original = read_whole_file(path);
-  const std::vector<uint8_t> again = rewrite(RecordArchive::open(Mapping::from_buffer(original)), options);
+  const std::vector<uint8_t> again =
+      rewrite(RecordArchive::open(Mapping::from_buffer(original)), options, id);
   const size_t common = std::min(original.size(), again.size());
   const auto different =
       std::mismatch(original.begin(), original.begin() + static_cast<ptrdiff_t>(common), again.begin());
@@ -42,6 +46,16 @@ TEST(ZipWriter, WritesPyTorchsBytes) {
        {"tensors.pt", "buffer.pt", "many.pt", "not_ascii.pt", "script.pt", "script_extra.pt",
         "script_long.pt", "script.ptl", "program.pt2", "descriptor_data.pt", "package.pt"}) {
     expect_same(golden_path(name));
+  }
+}
+
+// Some of these come from systems whose standard library hashes names in another way.
+TEST(ZipWriter, WritesPyTorchsBytesForEveryFixture) {
+  const std::vector<std::string> paths = fixture_archives();
+  if (paths.empty()) GTEST_SKIP() << "no fixtures here";
+  for (const std::string& path : paths) {
+    if (path.find("pt2-old-layout") != std::string::npos) continue;  // written by Python's zipfile
+    expect_same(path, {}, SerializationId::kCopy);
   }
 }
 
@@ -167,11 +181,6 @@ TEST(ZipWriter, RefusesBadCalls) {
             "invalid_argument: record '': the name does not end in a file's name");
   EXPECT_EQ(error_text([&] { writer.add_text("a\\b", "2"); }),
             "invalid_argument: record 'a\\b': the name contains a backslash");
-  const auto give_three = [](const std::function<void(ByteSpan)>& emit) { emit(as_bytes("abc")); };
-  EXPECT_EQ(error_text([&] { writer.add_stream("b", 2, give_three); }),
-            "invalid_argument: record 'b': the source gave more than the announced 2 bytes");
-  EXPECT_EQ(error_text([&] { writer.add_stream("c", 4, give_three); }),
-            "invalid_argument: record 'c': the source gave 3 bytes, 4 were announced");
   writer.finish();
   EXPECT_EQ(error_text([&] { writer.add_text("d", "2"); }),
             "invalid_argument: record 'd': the archive is already finished");
@@ -180,6 +189,21 @@ TEST(ZipWriter, RefusesBadCalls) {
             "invalid_argument: alignment 0 is not between 1 and 32768");
   EXPECT_EQ(error_text([&] { Writer(sink, {.alignment = 65536}); }),
             "invalid_argument: alignment 65536 is not between 1 and 32768");
+}
+
+TEST(ZipWriter, StopsAfterARecordThatFailed) {
+  const auto give_three = [](const std::function<void(ByteSpan)>& emit) { emit(as_bytes("abc")); };
+  MemorySink sink;
+  Writer more(sink, {});
+  EXPECT_EQ(error_text([&] { more.add_stream("b", 2, give_three); }),
+            "invalid_argument: record 'b': the source gave more than the announced 2 bytes");
+  Writer fewer(sink, {});
+  EXPECT_EQ(error_text([&] { fewer.add_stream("c", 4, give_three); }),
+            "invalid_argument: record 'c': the source gave 3 bytes, 4 were announced");
+  EXPECT_EQ(error_text([&] { fewer.add_text("d", "x"); }),
+            "invalid_argument: record 'd': an earlier record failed, the archive cannot be continued");
+  EXPECT_EQ(error_text([&] { fewer.finish(); }),
+            "invalid_argument: record 'archive/c': an earlier record failed, the archive cannot be finished");
 }
 
 }  // namespace
