@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "flambeau/base/error.h"
 
 namespace flambeau {
@@ -18,7 +21,19 @@ std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t 
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::allocate(size_t size) { return own(std::vector<uint8_t>(size)); }
+std::shared_ptr<Storage> Storage::allocate(size_t size) {
+  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
+  // Large blocks come from the system already zeroed, and are not touched until somebody writes to them.
+  constexpr size_t kMost = size_t{1} << 46;  // half of what a process can address
+  auto* memory = size > kMost ? nullptr : static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1));
+  if (memory == nullptr) {
+    throw Error(ErrorCode::kLimit, fmt::format("there is no memory for a tensor of {} bytes", size),
+                "free some memory, or take a smaller part of the model");
+  }
+  storage->allocated_ = {memory, std::free};
+  storage->data_ = memory;
+  return storage;
+}
 
 std::shared_ptr<Storage> Storage::own(std::vector<uint8_t> bytes) {
   std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, bytes.size()));
