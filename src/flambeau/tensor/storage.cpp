@@ -1,6 +1,7 @@
 #include "flambeau/tensor/storage.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,6 +9,19 @@
 #include "flambeau/base/error.h"
 
 namespace flambeau {
+namespace {
+
+// First touches of fresh memory cost more than filling it; pages of 2 MiB make them rare. Only a hint.
+void ask_for_huge_pages([[maybe_unused]] uint8_t* memory, [[maybe_unused]] size_t size) {
+#if defined(MADV_HUGEPAGE)
+  constexpr size_t kPage = size_t{1} << 21;
+  if (size < 2 * kPage) return;
+  const size_t skip = (kPage - reinterpret_cast<uintptr_t>(memory) % kPage) % kPage;
+  madvise(memory + skip, (size - skip) / kPage * kPage, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace
 
 std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
   if (offset > mapping->size() || size > mapping->size() - offset) {
@@ -31,6 +45,7 @@ std::shared_ptr<Storage> Storage::allocate(size_t size) {
                 "free some memory, or take a smaller part of the model");
   }
   storage->allocated_ = {memory, std::free};
+  ask_for_huge_pages(memory, size);
   storage->data_ = memory;
   return storage;
 }
