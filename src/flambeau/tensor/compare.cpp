@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "flambeau/base/error.h"
 #include "flambeau/tensor/dequantize.h"
-#include "flambeau/tensor/number.h"
 #include "flambeau/tensor/strided_rows.h"
 #include "flambeau/tensor/wide_rows.h"
 
@@ -45,7 +46,74 @@ class Blocks {
   std::vector<uint8_t> buffer_;
 };
 
-// A block's values, ready to be subtracted.
+void note(Difference& result, int64_t index, double absolute, double relative) {
+  if (result.differing++ == 0) result.first = index;
+  result.max_abs = std::max(result.max_abs, absolute);
+  result.max_rel = std::max(result.max_rel, relative);
+}
+
+// Exact between integers, which may lie further apart than either type reaches.
+template <typename A, typename B>
+double distance(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    __extension__ using Int128 = __int128;
+    const Int128 difference = static_cast<Int128>(a) - static_cast<Int128>(b);
+    return static_cast<double>(difference < 0 ? -difference : difference);
+  } else {
+    return std::abs(static_cast<double>(a) - static_cast<double>(b));
+  }
+}
+
+template <typename A, typename B>
+bool same_value(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return std::cmp_equal(a, b);
+  return static_cast<double>(a) == static_cast<double>(b);
+}
+
+// Where 0 and -0 may differ in bits alone.
+template <typename A, typename B>
+bool same_sign(A a, B b) {
+  return std::signbit(static_cast<double>(a)) == std::signbit(static_cast<double>(b));
+}
+
+// Two elements that are not the same value, and how far they lie apart.
+void note_distance(double absolute, double a_size, double b_size, int64_t index, Difference& result) {
+  if (std::isnan(a_size) && std::isnan(b_size)) return;
+  if (!std::isfinite(absolute)) return note(result, index, kInfinity, kInfinity);
+  note(result, index, absolute, absolute / std::max(a_size, b_size));
+}
+
+template <typename A, typename B>
+void compare_real(const A* a, const B* b, size_t count, int64_t index, bool by_bits, Difference& result) {
+  for (size_t i = 0; i < count; ++i, ++index) {
+    if (same_value(a[i], b[i])) {
+      if (by_bits && !same_sign(a[i], b[i])) note(result, index, 0, 0);
+      continue;
+    }
+    note_distance(distance(a[i], b[i]), std::abs(static_cast<double>(a[i])),
+                  std::abs(static_cast<double>(b[i])), index, result);
+  }
+}
+
+// Real and imaginary parts, one after the other.
+template <typename A, typename B>
+void compare_complex(const A* const (&a)[2], const B* const (&b)[2], size_t count, int64_t index,
+                     bool by_bits, Difference& result) {
+  const auto size = [](double real, double imaginary) {
+    return std::isnan(real) || std::isnan(imaginary) ? NAN : std::hypot(real, imaginary);
+  };
+  for (size_t i = 0; i < count; ++i, ++index) {
+    if (same_value(a[0][i], b[0][i]) && same_value(a[1][i], b[1][i])) {
+      if (by_bits && !(same_sign(a[0][i], b[0][i]) && same_sign(a[1][i], b[1][i]))) note(result, index, 0, 0);
+      continue;
+    }
+    note_distance(size(distance(a[0][i], b[0][i]), distance(a[1][i], b[1][i])),
+                  size(static_cast<double>(a[0][i]), static_cast<double>(a[1][i])),
+                  size(static_cast<double>(b[0][i]), static_cast<double>(b[1][i])), index, result);
+  }
+}
+
+// A block's elements in their wide type; the imaginary parts of real types are zero.
 class Values {
  public:
   explicit Values(DType dtype)
@@ -56,30 +124,30 @@ class Values {
         word_(dtype_info(dtype).word) {}
 
   void load(const uint8_t* from, size_t count) {
-    load_(from, size_, count, real_);
-    if (is_complex_) load_(from + word_, size_, count, imaginary_);
+    load_(from, size_, count, parts_[0]);
+    if (is_complex_) load_(from + word_, size_, count, parts_[1]);
   }
   bool is_complex() const { return is_complex_; }
-  Number real(size_t i) const { return at(real_, i); }
-  double imaginary(size_t i) const { return is_complex_ ? to_double(at(imaginary_, i)) : 0; }
-  bool is_nan(size_t i) const { return std::isnan(to_double(real(i))) || std::isnan(imaginary(i)); }
-
- private:
-  Number at(const uint64_t* wide, size_t i) const {
-    const auto take = [&]<typename T>(T value) -> Number {
-      std::memcpy(&value, reinterpret_cast<const uint8_t*>(wide) + i * sizeof(T), sizeof(T));
-      return value;
-    };
+  // Calls body(parts) with the arrays of both parts as the wide type.
+  template <typename Body>
+  void visit(Body&& body) const {
     switch (kind_) {
       case Wide::kFloat:
-        return take(float{});
+        return with<float>(body);
       case Wide::kDouble:
-        return take(double{});
+        return with<double>(body);
       case Wide::kUInt64:
-        return take(uint64_t{});
+        return with<uint64_t>(body);
       default:
-        return take(int64_t{});
+        return with<int64_t>(body);
     }
+  }
+
+ private:
+  template <typename T, typename Body>
+  void with(Body&& body) const {
+    const T* const parts[2] = {reinterpret_cast<const T*>(parts_[0]), reinterpret_cast<const T*>(parts_[1])};
+    body(parts);
   }
 
   LoadRow load_;
@@ -87,59 +155,8 @@ class Values {
   ptrdiff_t size_;
   bool is_complex_;
   size_t word_;
-  alignas(64) uint64_t real_[kWideBlock];
-  alignas(64) uint64_t imaginary_[kWideBlock];
+  alignas(64) uint8_t parts_[2][kWideBlock * 8] = {};
 };
-
-bool is_integer(const Number& number) {
-  return std::holds_alternative<int64_t>(number) || std::holds_alternative<uint64_t>(number);
-}
-
-// Exact between integers, which may lie further apart than either type reaches.
-double distance(const Number& a, const Number& b) {
-  __extension__ using Int128 = __int128;
-  if (is_integer(a) && is_integer(b)) {
-    const auto whole = [](const Number& number) {
-      return std::visit([](auto value) { return static_cast<Int128>(value); }, number);
-    };
-    const Int128 difference = whole(a) - whole(b);
-    return static_cast<double>(difference < 0 ? -difference : difference);
-  }
-  return std::abs(to_double(a) - to_double(b));
-}
-
-void note(Difference& result, int64_t index, double absolute, double relative) {
-  if (result.differing++ == 0) result.first = index;
-  result.max_abs = std::max(result.max_abs, absolute);
-  result.max_rel = std::max(result.max_rel, relative);
-}
-
-// Compares element i of two loaded blocks.
-void compare_values(const Values& a, const Values& b, size_t i, int64_t index, bool by_bits,
-                    Difference& result) {
-  const bool a_nan = a.is_nan(i);
-  const bool b_nan = b.is_nan(i);
-  if (a_nan || b_nan) {
-    if (a_nan != b_nan) note(result, index, kInfinity, kInfinity);
-    return;
-  }
-  const double real = distance(a.real(i), b.real(i));
-  const double imaginary = std::abs(a.imaginary(i) - b.imaginary(i));
-  const bool is_real = !a.is_complex() && !b.is_complex();
-  const double absolute = is_real ? real : std::hypot(real, imaginary);
-  if (absolute == 0) {
-    if (by_bits) note(result, index, 0, 0);  // 0 and -0
-    return;
-  }
-  if (!std::isfinite(absolute)) {
-    // Infinity minus itself is NaN: the same infinity on both sides, so look at the parts.
-    const bool same = to_double(a.real(i)) == to_double(b.real(i)) && a.imaginary(i) == b.imaginary(i);
-    if (!same) note(result, index, kInfinity, kInfinity);
-    return;
-  }
-  const auto magnitude = [&](const Values& of) { return std::hypot(to_double(of.real(i)), of.imaginary(i)); };
-  note(result, index, absolute, absolute / std::max(magnitude(a), magnitude(b)));
-}
 
 Dims unravel(int64_t index, const Dims& sizes) {
   Dims result;
@@ -186,10 +203,15 @@ void compare_elements(const Tensor& left, const Tensor& right, bool by_bits, Dif
     if (can_skip && std::memcmp(a_bytes, b_bytes, count * size) == 0) continue;
     a_values->load(a_bytes, count);
     b_values->load(b_bytes, count);
-    for (size_t i = 0; i < count; ++i) {
-      if (can_skip && std::memcmp(a_bytes + i * size, b_bytes + i * size, size) == 0) continue;
-      compare_values(*a_values, *b_values, i, begin + static_cast<int64_t>(i), by_bits, result);
-    }
+    a_values->visit([&](const auto& x) {
+      b_values->visit([&](const auto& y) {
+        if (a_values->is_complex() || b_values->is_complex()) {
+          compare_complex(x, y, count, begin, by_bits, result);
+        } else {
+          compare_real(x[0], y[0], count, begin, by_bits, result);
+        }
+      });
+    });
   }
   if (result.first >= 0) result.first_index = unravel(result.first, a.sizes());
 }

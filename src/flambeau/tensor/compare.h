@@ -12,7 +12,7 @@ struct Difference {
   bool same_shape = false;
   bool same_layout = false;
   // Elements that differ: for equal types in any bit (0 and -0 differ), for others in value. A NaN equals
-  // any other NaN. Nothing is compared when shapes or layouts differ.
+  // any other NaN, any true bool any other. Nothing is compared when shapes or layouts differ.
   int64_t differing = 0;
   // The largest |a - b|, and |a - b| / max(|a|, |b|), over the differing elements; infinite where only one
   // is NaN or infinite.

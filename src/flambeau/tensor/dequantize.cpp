@@ -19,32 +19,29 @@ T load(ByteSpan bytes, size_t i) {
 }
 void store(MutableByteSpan bytes, size_t i, float value) { std::memcpy(bytes.data() + i * 4, &value, 4); }
 
-// The i-th integer of a contiguous quantized tensor. The packed types fill a byte from its low bits, and
-// run on over the ends of rows.
+// The i-th integer of a contiguous quantized tensor.
+template <typename T>
 struct Integers {
+  static constexpr bool kIsPacked = false;
   ByteSpan bytes;
-  DType dtype;
-
+  int32_t operator()(size_t i) const { return load<T>(bytes, i); }
+};
+// The packed types fill a byte from its low bits, and run on over the ends of rows.
+template <int kBits>
+struct PackedIntegers {
+  static constexpr bool kIsPacked = true;
+  ByteSpan bytes;
   int32_t operator()(size_t i) const {
-    switch (dtype) {
-      case DType::kQInt32:
-        return load<int32_t>(bytes, i);
-      case DType::kQInt8:
-        return load<int8_t>(bytes, i);
-      case DType::kQUInt4x2:
-        return (bytes[i / 2] >> (i % 2 * 4)) & 0xf;
-      case DType::kQUInt2x4:
-        return (bytes[i / 4] >> (i % 4 * 2)) & 0x3;
-      default:
-        return bytes[i];
-    }
+    constexpr size_t kPerByte = 8 / kBits;
+    return (bytes[i / kPerByte] >> (i % kPerByte * kBits)) & ((1 << kBits) - 1);
   }
 };
 
 // Each kind of quantizer computes in types of its own, which shows in the last bit.
-void per_tensor(const Integers& integers, size_t count, const Quantizer& quantizer, MutableByteSpan to) {
+template <typename Source>
+void per_tensor(const Source& integers, size_t count, const Quantizer& quantizer, MutableByteSpan to) {
   const auto scale = static_cast<float>(quantizer.scale);
-  if (dtype_info(integers.dtype).per_byte > 1) {
+  if (Source::kIsPacked) {
     const auto zero_point = static_cast<float>(quantizer.zero_point);
     for (size_t i = 0; i < count; ++i) store(to, i, (static_cast<float>(integers(i)) - zero_point) * scale);
     return;
@@ -57,7 +54,8 @@ void per_tensor(const Integers& integers, size_t count, const Quantizer& quantiz
   }
 }
 
-void per_channel(const Integers& integers, const Tensor& tensor, const Quantizer& quantizer,
+template <typename Source>
+void per_channel(const Source& integers, const Tensor& tensor, const Quantizer& quantizer,
                  MutableByteSpan to) {
   const auto axis = static_cast<size_t>(quantizer.axis);
   const Dims& sizes = tensor.sizes();
@@ -98,13 +96,31 @@ Tensor dequantize(const Tensor& tensor) {
   Tensor result = Tensor::zeros(DType::kFloat32, tensor.sizes());
   result.set_device(tensor.device());
   if (tensor.element_count() == 0) return result;
-  const Integers integers{packed.contiguous_bytes(), tensor.dtype()};
+  const ByteSpan from = packed.contiguous_bytes();
   const MutableByteSpan to = result.mutable_contiguous_bytes();
   const Quantizer& quantizer = *tensor.quantizer();
-  if (quantizer.is_per_channel()) {
-    per_channel(integers, packed, quantizer, to);
-  } else {
-    per_tensor(integers, static_cast<size_t>(tensor.element_count()), quantizer, to);
+  const auto run = [&](const auto& integers) {
+    if (quantizer.is_per_channel()) {
+      per_channel(integers, packed, quantizer, to);
+    } else {
+      per_tensor(integers, static_cast<size_t>(tensor.element_count()), quantizer, to);
+    }
+  };
+  switch (tensor.dtype()) {
+    case DType::kQInt32:
+      run(Integers<int32_t>{from});
+      break;
+    case DType::kQInt8:
+      run(Integers<int8_t>{from});
+      break;
+    case DType::kQUInt4x2:
+      run(PackedIntegers<4>{from});
+      break;
+    case DType::kQUInt2x4:
+      run(PackedIntegers<2>{from});
+      break;
+    default:
+      run(Integers<uint8_t>{from});
   }
   return result;
 }

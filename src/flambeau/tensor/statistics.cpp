@@ -74,7 +74,7 @@ struct Lanes<float> {
   static constexpr int32_t kInfinity = 0x7f800000;
   typedef float Value __attribute__((vector_size(32)));
   typedef int32_t Bits __attribute__((vector_size(32)));
-  typedef double Sum __attribute__((vector_size(64)));
+  typedef float Half __attribute__((vector_size(16)));  // as many as there are sums
 };
 template <>
 struct Lanes<double> {
@@ -83,8 +83,9 @@ struct Lanes<double> {
   static constexpr int64_t kInfinity = 0x7ff0000000000000;
   typedef double Value __attribute__((vector_size(32)));
   typedef int64_t Bits __attribute__((vector_size(32)));
-  typedef double Sum __attribute__((vector_size(32)));
+  typedef double Half __attribute__((vector_size(32)));
 };
+typedef double Sums __attribute__((vector_size(32)));
 
 template <typename T>
 [[gnu::always_inline]] inline void measure_floats(const uint8_t* from, size_t count, Partial<T>& into) {
@@ -93,7 +94,7 @@ template <typename T>
   typename L::Value high = into.max - typename L::Value{};
   typename L::Bits nan_count = {};
   typename L::Bits odd_count = {};
-  typename L::Sum sum = {};
+  Sums sum = {};
   size_t i = 0;
   for (; i + L::kCount <= count; i += L::kCount) {
     typename L::Value value;
@@ -106,8 +107,9 @@ template <typename T>
     const typename L::Bits is_odd = (bits & L::kMagnitude) >= L::kInfinity;
     odd_count -= is_odd;
     bits &= ~is_odd;
-    std::memcpy(&value, &bits, sizeof(bits));
-    sum += __builtin_convertvector(value, typename L::Sum);
+    typename L::Half halves[sizeof(bits) / sizeof(typename L::Half)];
+    std::memcpy(&halves, &bits, sizeof(bits));
+    for (const typename L::Half& half : halves) sum += __builtin_convertvector(half, Sums);
   }
   double total = 0;
   for (size_t lane = 0; lane < L::kCount; ++lane) {
@@ -115,8 +117,8 @@ template <typename T>
     into.max = std::max<T>(into.max, high[lane]);
     into.nan_count += nan_count[lane];
     into.inf_count += odd_count[lane] - nan_count[lane];
-    total += sum[lane];
   }
+  for (size_t lane = 0; lane < 4; ++lane) total += sum[lane];
   for (; i < count; ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof(T));

@@ -1,10 +1,27 @@
 #include "flambeau/tensor/storage.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
 
 #include "flambeau/base/error.h"
 
 namespace flambeau {
+namespace {
+
+// First touches of fresh memory cost more than filling it; pages of 2 MiB make them rare. Only a hint.
+void ask_for_huge_pages([[maybe_unused]] uint8_t* memory, [[maybe_unused]] size_t size) {
+#if defined(MADV_HUGEPAGE)
+  constexpr size_t kPage = size_t{1} << 21;
+  if (size < 2 * kPage) return;
+  const size_t skip = (kPage - reinterpret_cast<uintptr_t>(memory) % kPage) % kPage;
+  madvise(memory + skip, (size - skip) / kPage * kPage, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace
 
 std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
   if (offset > mapping->size() || size > mapping->size() - offset) {
@@ -18,7 +35,20 @@ std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t 
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::allocate(size_t size) { return own(std::vector<uint8_t>(size)); }
+std::shared_ptr<Storage> Storage::allocate(size_t size) {
+  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
+  // Large blocks come from the system already zeroed, and are not touched until somebody writes to them.
+  constexpr size_t kMost = size_t{1} << 46;  // half of what a process can address
+  auto* memory = size > kMost ? nullptr : static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1));
+  if (memory == nullptr) {
+    throw Error(ErrorCode::kLimit, fmt::format("there is no memory for a tensor of {} bytes", size),
+                "free some memory, or take a smaller part of the model");
+  }
+  storage->allocated_ = {memory, std::free};
+  ask_for_huge_pages(memory, size);
+  storage->data_ = memory;
+  return storage;
+}
 
 std::shared_ptr<Storage> Storage::own(std::vector<uint8_t> bytes) {
   std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, bytes.size()));

@@ -16,7 +16,7 @@ class Storage {
  public:
   // A view into a mapping; writes stay private to the process.
   static std::shared_ptr<Storage> view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size);
-  // Zeroed memory of its own.
+  // Zeroed memory of its own. Throws Error(kLimit) when there is not enough.
   static std::shared_ptr<Storage> allocate(size_t size);
   static std::shared_ptr<Storage> own(std::vector<uint8_t> bytes);
   // No bytes at all, only a size: the meta device.
@@ -42,6 +42,7 @@ class Storage {
   size_t size_;
   mutable uint8_t* data_ = nullptr;
   mutable std::vector<uint8_t> owned_;
+  std::unique_ptr<uint8_t[], void (*)(void*)> allocated_{nullptr, nullptr};
   std::shared_ptr<Mapping> mapping_;
   std::function<std::vector<uint8_t>()> load_;
   mutable std::once_flag loaded_;

@@ -43,6 +43,13 @@ TEST(Storage, AllocatesZeros) {
   for (const uint8_t byte : storage->bytes()) EXPECT_EQ(byte, 0);
 }
 
+TEST(Storage, SaysWhenThereIsNotEnoughMemory) {
+  EXPECT_EQ(
+      error_text([] { Storage::allocate(size_t{1} << 62); }),
+      "there is no memory for a tensor of 4611686018427387904 bytes (free some memory, or take a smaller "
+      "part of the model)");
+}
+
 TEST(Storage, MetaHasASizeAndNoBytes) {
   const auto storage = Storage::meta(size_t{1} << 60);
   EXPECT_TRUE(storage->is_meta());
