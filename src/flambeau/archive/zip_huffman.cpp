@@ -66,7 +66,8 @@ HuffmanCode HuffmanCode::from_counts(std::span<const uint32_t> counts, int most_
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] != 0) symbols.push_back(i);
   }
-  std::stable_sort(symbols.begin(), symbols.end(), [&](size_t a, size_t b) { return counts[a] < counts[b]; });
+  std::sort(symbols.begin(), symbols.end(),
+            [&](size_t a, size_t b) { return counts[a] != counts[b] ? counts[a] < counts[b] : a < b; });
   std::vector<uint32_t> weights;
   weights.reserve(symbols.size());
   for (const size_t symbol : symbols) weights.push_back(counts[symbol]);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "flambeau/archive/zip_test_files.h"
+#include "zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {
