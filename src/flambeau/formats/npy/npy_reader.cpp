@@ -66,7 +66,7 @@ Tensor read_npy(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
       return swapped(mapping->bytes().subspan(data_start, data_size), word);
     });
   } else {
-    storage = Storage::view(mapping, data_start, data_size);
+    storage = Storage::view(std::move(mapping), data_start, data_size);
   }
   const Dims strides = header.is_fortran ? fortran_strides(header.shape) : contiguous_strides(header.shape);
   return Tensor::strided(type.dtype, {header.shape, strides, 0}, std::move(storage));
