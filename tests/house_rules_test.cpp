@@ -67,7 +67,10 @@ std::string room_of(const std::string& included) {
 }
 
 // x_test.cpp, and what several tests share: x_test_files.h. They alone have tests/support/ on their path.
-bool is_test(const fs::path& file) { return file.stem().string().find("_test") != std::string::npos; }
+bool is_test(const fs::path& file) {
+  const std::string stem = file.stem().string();
+  return stem.find("_test") != std::string::npos || stem.starts_with("test_");
+}
 
 TEST(HouseRules, RoomsIncludeOnlyWhatTheTableAllows) {
   const auto includes = includes_under("src/flambeau");

@@ -123,7 +123,7 @@ TEST(Json, SaysWhatIsWrongAndWhere) {
             "byte 0: the integer -9223372036854775809 does not fit in 64 bits");
   EXPECT_EQ(error_of("1e400"), "byte 0: the number 1e400 is too large");
   EXPECT_EQ(error_of("-1e99999999999999999999"), "byte 0: the number -1e99999999999999999999 is too large");
-  EXPECT_EQ(error_of("\xef\xbb\xbf{}"), "byte 0: expected a JSON value, found '\ufeff'");
+  EXPECT_EQ(error_of("\xef\xbb\xbf{}"), "byte 0: expected a JSON value, found '\\ufeff'");
   EXPECT_EQ(error_of(std::string_view("[1]\0", 4)), "byte 3: '\\x00' after the end of the JSON value");
 }
 

@@ -44,7 +44,8 @@ class Error : public std::exception {
   // Outermost first: file, then record, then byte.
   const std::vector<Location>& locations() const { return locations_; }
 
-  // Adds an outer location; readers call it while the error passes through them.
+  // Adds an outer location, unless it is the outermost one already; readers call it while the error passes
+  // through them.
   Error& add_location(std::string kind, std::string value);
   Error& set_remedy(std::string remedy);
 

@@ -196,13 +196,7 @@ std::string_view record_role_name(RecordRole role) {
 
 Inspection inspect_file(const std::shared_ptr<Mapping>& mapping) {
   if (mapping->path().empty()) return inspect_mapping(mapping);
-  try {
-    return inspect_mapping(mapping);
-  } catch (Error& error) {
-    const bool is_located = !error.locations().empty() && error.locations().front().kind == "file";
-    if (!is_located) error.add_location("file", mapping->path());
-    throw;
-  }
+  return with_location("file", mapping->path(), [&] { return inspect_mapping(mapping); });
 }
 
 Inspection inspect_file(const std::string& path) { return inspect_file(Mapping::open(path)); }

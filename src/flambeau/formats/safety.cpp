@@ -35,8 +35,14 @@ class Checker {
         check_plain();
       }
     });
-    std::stable_sort(report_.findings.begin(), report_.findings.end(),
-                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+    // Worst first, otherwise in the order of discovery.
+    std::vector<Finding> sorted;
+    for (const Severity severity : {Severity::kDanger, Severity::kCaution, Severity::kInfo}) {
+      for (Finding& finding : report_.findings) {
+        if (finding.severity == severity) sorted.push_back(std::move(finding));
+      }
+    }
+    report_.findings = std::move(sorted);
     return std::move(report_);
   }
 
