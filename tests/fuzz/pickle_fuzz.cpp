@@ -93,10 +93,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const int protocol : {2, 4}) {
     try {
       const std::string text = pickle::write_python(*parsed.tree.root(), protocol);
-      // What a writer wrote, the reader reads, and a second time around it is the same.
+      // What a writer wrote, the reader reads. In protocol 4 nothing changes the second time; in protocol 2
+      // a set that leads back to itself is made from a new list on each way.
       const pickle::Parsed again = pickle::parse(as_bytes(text), nullptr);
       if (again.consumed != text.size()) std::abort();
-      if (text.size() < 10'000) pickle::write_python(*again.tree.root(), protocol);
+      const std::string second = pickle::write_python(*again.tree.root(), protocol);
+      if (protocol == 4 && second != text) std::abort();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInvalidArgument && error.code() != ErrorCode::kLimit) std::abort();
     }

@@ -1,6 +1,7 @@
 // Memory that is given out in pieces and freed at once: a tree of any depth is destroyed without a walk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -29,8 +30,9 @@ class Arena {
   template <typename T>
   T* allocate(size_t count) {
     static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 8);
-    if (count > std::numeric_limits<size_t>::max() / 2 / sizeof(T)) fail();
-    const size_t size = (count * sizeof(T) + 7) & ~size_t{7};
+    constexpr size_t kSize = sizeof(T);  // NOLINT(bugprone-sizeof-expression): T may be a pointer
+    if (count > std::numeric_limits<size_t>::max() / 2 / kSize) fail();
+    const size_t size = (count * kSize + 7) & ~size_t{7};
     if (size > limit_ - used_) fail();
     used_ += size;
     if (size > static_cast<size_t>(end_ - at_)) return reinterpret_cast<T*>(allocate_slowly(size));

@@ -2,9 +2,14 @@
 // bounded memory and time.
 #include "flambeau/archive/pickle_globals.h"
 #include "flambeau/archive/pickle_test_util.h"
+#include "flambeau/archive/pickle_writer.h"
 
 namespace flambeau::pickle {
 namespace {
+
+std::vector<std::string> golden_pickles(const std::string& name) {
+  return pickles_of_file(FLAMBEAU_GOLDEN_DIR "/pickle/" + name);
+}
 
 TEST(PickleBadInput, GlobalsAreInertAndListed) {
   const Parsed parsed = parse_text("(cos\nsystem\n(Vrm -rf /\ntRcbuiltins\nprint\ncos\nsystem\nt.");
@@ -25,6 +30,35 @@ TEST(PickleBadInput, GlobalsWhoseResultIsThrownAwayAreListed) {
   EXPECT_TRUE(uses[0].called);
   EXPECT_EQ(uses[1].name.dotted(), "os.abort");
   EXPECT_TRUE(uses[1].called);
+}
+
+TEST(PickleBadInput, NamesAreShort) {
+  const Failure failure = parse_failure("c" + std::string(1025, 'm') + "\nf\n.");
+  EXPECT_EQ(failure.code, ErrorCode::kLimit);
+  EXPECT_EQ(failure.text, "byte 0: opcode GLOBAL: a name of more than 1024 bytes");
+  EXPECT_NO_THROW(parse_text("c" + std::string(1024, 'm') + "\nf\n."));
+}
+
+TEST(PickleBadInput, SmallFilesCannotBecomeHugeOnes) {
+  // Every STACK_GLOBAL names its 2 KiB with five bytes; GLOBAL has to spell them out.
+  std::string text = raw("\x80\x04](X\0\x04\0\0") + std::string(1024, 'm') + raw("q\0") + "0";
+  for (int i = 0; i < 40'000; ++i) text += raw("h\0h\0\x93");
+  text += "e.";
+  const Parsed names = parse_text(text);
+  EXPECT_EQ(failure_of([&] { write_python(*names.tree.root(), 2); }).text,
+            "the names of globals take more than 64 MiB");
+  EXPECT_LT(write_python(*names.tree.root(), 4).size(), 1'000'000u);
+  EXPECT_LT(write_torch(*names.tree.root()).size(), 1'000'000u);
+  // An id, a number or a string that is kept once and used often is written once.
+  for (const std::string& kept :
+       {"(" + std::string(20'000, 'N') + "t", raw("\x8b\xf0\0\0\0") + std::string(240, '\x7f'),
+        raw("X\x20\x4e\0\0") + std::string(20'000, 'x')}) {
+    std::string uses = "](" + kept + raw("q\0");
+    for (int i = 0; i < 20'000; ++i) uses += raw("h\0Q");
+    uses += "e.";
+    const Parsed parsed = parse_text(uses);
+    EXPECT_LT(write_python(*parsed.tree.root(), 2).size(), 200'000u);
+  }
 }
 
 TEST(PickleBadInput, StackUnderflow) {

@@ -44,7 +44,7 @@ class Frames {
   }
 
  private:
-  static constexpr size_t kTarget = 64 * 1024;
+  static constexpr size_t kTarget = 65536;
   static constexpr size_t kLeast = 4;  // a shorter stretch gets no length in front
 
   void end_frame() {

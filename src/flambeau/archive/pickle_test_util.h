@@ -118,9 +118,9 @@ inline std::string read_whole_file(const std::string& path) {
 }
 
 // The pickles of a golden file, one after the other.
-inline std::vector<std::string> golden_pickles(const std::string& name) {
-  const std::string all = read_whole_file(std::string(FLAMBEAU_GOLDEN_DIR "/pickle/") + name);
-  EXPECT_FALSE(all.empty()) << name;
+inline std::vector<std::string> pickles_of_file(const std::string& path) {
+  const std::string all = read_whole_file(path);
+  EXPECT_FALSE(all.empty()) << path;
   std::vector<std::string> pickles;
   for (size_t at = 0; at < all.size();) {
     const size_t size = parse_text(std::string_view(all).substr(at)).consumed;

@@ -48,7 +48,7 @@ std::optional<std::vector<uint8_t>> decimal_to_twos_complement(std::string_view 
   if (negative) {
     uint64_t carry = 1;
     for (uint32_t& word : words) {
-      carry += static_cast<uint32_t>(~word);
+      carry += ~word;
       word = static_cast<uint32_t>(carry);
       carry >>= 32;
     }

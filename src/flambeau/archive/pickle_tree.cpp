@@ -239,11 +239,11 @@ void extend(Arena& arena, T*& data, Size& size, uint32_t& capacity, std::span<co
     const uint64_t wanted = std::max<uint64_t>(needed, uint64_t{capacity} * 2);
     if (wanted > UINT32_MAX) throw Error(ErrorCode::kLimit, "a container of more than 2^32 items");
     T* grown = arena.allocate<T>(wanted);
-    if (size > 0) std::memcpy(grown, data, size * sizeof(T));
+    std::copy_n(data, size, grown);
     data = grown;
     capacity = static_cast<uint32_t>(wanted);
   }
-  std::memcpy(data + size, added.data(), added.size() * sizeof(T));
+  std::copy(added.begin(), added.end(), data + size);
   size += static_cast<Size>(added.size());
 }
 

@@ -128,8 +128,8 @@ class TorchWriter {
   void step();
   void save_now(const Node* node, Marked marked);
   void save_int(int64_t value);
-  void save_string(std::string_view text);
-  void save_global(const Node::GlobalName& global);
+  uint32_t save_string(std::string_view text);
+  uint32_t save_global(const Node::GlobalName& global);
   void save_tuple(const Node* node, Marked marked);
   void save_call(const Node* node);
 
@@ -141,6 +141,7 @@ class TorchWriter {
   TextMemo globals_;
   TextMemo devices_;
   uint32_t memo_count_ = 0;
+  size_t global_text_ = 0;
 };
 
 // The name in torch.device("cpu"); nothing for any other node.
@@ -204,9 +205,13 @@ void TorchWriter::save_now(const Node* node, Marked marked) {
       out_.u8(static_cast<uint8_t>(node->as_big_int().size()));
       return out_.bytes(node->as_big_int());
     case Kind::kString:
-      return save_string(node->as_string());
-    case Kind::kGlobal:
-      return save_global(node->as_global());
+    case Kind::kGlobal: {
+      // By content, but a node that was seen before is not compared again: it may be large and used often.
+      const auto found = memo_.find(node);
+      if (found != memo_.end()) return emit_get(out_, found->second);
+      memo_[node] = node->is(Kind::kString) ? save_string(node->as_string()) : save_global(node->as_global());
+      return;
+    }
     case Kind::kBytes:
     case Kind::kByteArray:
     case Kind::kSet:
@@ -259,9 +264,12 @@ void TorchWriter::save_int(int64_t value) {
   out_.le(value);
 }
 
-void TorchWriter::save_string(std::string_view text) {
+uint32_t TorchWriter::save_string(std::string_view text) {
   const auto [place, is_new] = strings_.try_emplace(std::string(text), 0);
-  if (!is_new) return emit_get(out_, place->second);
+  if (!is_new) {
+    emit_get(out_, place->second);
+    return place->second;
+  }
   if (text.size() <= UINT32_MAX) {
     emit(out_, Opcode::kBinUnicode);
     out_.le(static_cast<uint32_t>(text.size()));
@@ -270,17 +278,22 @@ void TorchWriter::save_string(std::string_view text) {
     out_.le(static_cast<uint64_t>(text.size()));
   }
   out_.text(text);
-  place->second = put();
+  return place->second = put();
 }
 
-void TorchWriter::save_global(const Node::GlobalName& global) {
+uint32_t TorchWriter::save_global(const Node::GlobalName& global) {
   const auto [place, is_new] = globals_.try_emplace(fmt::format("{}\n{}\n", global.module, global.name), 0);
-  if (!is_new) return emit_get(out_, place->second);
+  if (!is_new) {
+    emit_get(out_, place->second);
+    return place->second;
+  }
   if (std::count(place->first.begin(), place->first.end(), '\n') != 2) {
     refuse(fmt::format("the global '{}' with a line break", printable(global.dotted())));
   }
+  global_text_ += place->first.size();
+  if (global_text_ > kMostGlobalText) refuse("globals whose names take more than 64 MiB");
   emit_global(out_, global.module, global.name);
-  place->second = put();
+  return place->second = put();
 }
 
 void TorchWriter::save_tuple(const Node* node, Marked marked) {
