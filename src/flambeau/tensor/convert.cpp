@@ -114,6 +114,10 @@ Tensor convert(const Tensor& tensor, DType to, ThreadPool* pool) {
   if (tensor.layout() != Layout::kStrided) refuse(tensor, to);
   if (tensor.dtype() == to) return tensor.to_contiguous();
   if (!can_convert(tensor.dtype(), to)) refuse(tensor, to);
+  // Rearranging in tiles and then converting packed rows beats walking across the rows.
+  if (!tensor.is_meta() && StridedRows(tensor.geometry()).is_turned()) {
+    return convert(tensor.to_contiguous(), to, pool);
+  }
 
   const size_t bytes = checked_mul(static_cast<size_t>(tensor.element_count()), dtype_size(to),
                                    "the size of a tensor in bytes");

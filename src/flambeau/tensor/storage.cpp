@@ -72,15 +72,18 @@ uint8_t* Storage::data() const {
     throw Error(ErrorCode::kInvalidArgument, "a tensor on the meta device has no data",
                 "load the weights from the file that holds them");
   }
-  if (kind_ == Kind::kLazy) {
-    std::call_once(loaded_, [this] {
-      owned_ = load_();
-      if (owned_.size() != size_) {
+  if (!is_ready()) {
+    const std::lock_guard lock(load_mutex_);
+    if (!is_ready()) {
+      std::vector<uint8_t> bytes = load_();
+      if (bytes.size() != size_) {
         throw Error(ErrorCode::kCorrupt,
-                    fmt::format("a storage of {} bytes was announced, {} were found", size_, owned_.size()));
+                    fmt::format("a storage of {} bytes was announced, {} were found", size_, bytes.size()));
       }
+      owned_ = std::move(bytes);
       data_ = owned_.data();
-    });
+      is_loaded_.store(true, std::memory_order_release);
+    }
   }
   return data_;
 }

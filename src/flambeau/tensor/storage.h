@@ -2,6 +2,7 @@
 // stay aliased when saved.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,7 +29,7 @@ class Storage {
   size_t size() const { return size_; }
   bool is_meta() const { return kind_ == Kind::kMeta; }
   // True when the bytes are in place in a mapping or in memory, so that asking costs nothing.
-  bool is_ready() const { return kind_ != Kind::kLazy; }
+  bool is_ready() const { return kind_ != Kind::kLazy || is_loaded_.load(std::memory_order_acquire); }
   // Throws Error(kInvalidArgument) for meta storage, and what the loader throws. Thread-safe.
   ByteSpan bytes() const;
   MutableByteSpan mutable_bytes();
@@ -45,7 +46,9 @@ class Storage {
   std::unique_ptr<uint8_t[], void (*)(void*)> allocated_{nullptr, nullptr};
   std::shared_ptr<Mapping> mapping_;
   std::function<std::vector<uint8_t>()> load_;
-  mutable std::once_flag loaded_;
+  // Not std::call_once: its standard implementations may hang after a loader has thrown.
+  mutable std::mutex load_mutex_;
+  mutable std::atomic<bool> is_loaded_ = false;
 };
 
 }  // namespace flambeau

@@ -77,6 +77,7 @@ TEST(Storage, LoadsLazilyAndOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(loads, 1);
+  EXPECT_TRUE(storage->is_ready());
   EXPECT_EQ(sum, 80);
 }
 

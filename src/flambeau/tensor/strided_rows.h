@@ -18,6 +18,9 @@ class StridedRows {
   // True when the elements lie packed, in order.
   bool is_packed() const { return outer_.empty() && inner_.stride == 1; }
   int64_t offset() const { return offset_; }
+  // True for the likes of a transposed matrix: packed along the last dimension but one. Walked in order, it
+  // touches another cache line for each element.
+  bool is_turned() const { return !outer_.empty() && outer_.back().stride == 1 && inner_.stride > 1; }
 
   // Calls row(at, stride, count, index) for the pieces of rows that make up the elements [begin, end) in
   // logical order: `at` is the first element's place in the storage, `index` its logical number.
@@ -46,6 +49,25 @@ class StridedRows {
         index[d] = 0;
       }
     }
+  }
+
+  // The last two dimensions of a view that is_turned(), for each index of the others.
+  struct Matrix {
+    int64_t at;     // the first element's place in the storage
+    int64_t index;  // and its logical number
+    int64_t rows;   // one element apart in the storage
+    int64_t columns;
+    int64_t column_stride;
+  };
+  template <typename Body>
+  void for_each_matrix(Body&& body) const {
+    StridedRows others = *this;
+    others.inner_ = {1, 1};
+    others.outer_.pop_back();
+    const int64_t size = outer_.back().size * inner_.size;
+    others.for_each(0, count_ / size, [&](int64_t at, int64_t, int64_t, int64_t index) {
+      body(Matrix{at, index * size, outer_.back().size, inner_.size, inner_.stride});
+    });
   }
 
  private:

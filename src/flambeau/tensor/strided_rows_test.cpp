@@ -45,6 +45,22 @@ TEST(StridedRows, AnyRangeIsAPieceOfTheWhole) {
   }
 }
 
+TEST(StridedRows, FindsTurnedMatrices) {
+  const StridedRows rows({{2, 3, 4}, {50, 1, 10}, 5});
+  EXPECT_TRUE(rows.is_turned());
+  std::vector<int64_t> at;
+  rows.for_each_matrix([&](const StridedRows::Matrix& matrix) {
+    EXPECT_EQ(matrix.index, static_cast<int64_t>(at.size()) * 12);
+    EXPECT_EQ(matrix.rows, 3);
+    EXPECT_EQ(matrix.columns, 4);
+    EXPECT_EQ(matrix.column_stride, 10);
+    at.push_back(matrix.at);
+  });
+  EXPECT_EQ(at, (std::vector<int64_t>{5, 55}));
+  EXPECT_FALSE(StridedRows({{3, 4}, {4, 1}, 0}).is_turned());
+  EXPECT_FALSE(StridedRows({{3, 4}, {8, 2}, 0}).is_turned());
+}
+
 TEST(StridedRows, ScalarsAndEmptiness) {
   EXPECT_EQ(places(StridedRows({{}, {}, 3}), 0, 1), (std::vector<int64_t>{3}));
   EXPECT_EQ(StridedRows({{3, 0}, {1, 1}, 0}).count(), 0);

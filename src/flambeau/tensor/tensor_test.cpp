@@ -122,6 +122,20 @@ TEST(Tensor, GathersEveryElementSize) {
   }
 }
 
+TEST(Tensor, GathersLargeTurnedViews) {
+  std::vector<int32_t> values(2 * 71 * 90);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i);
+  const Tensor base = make_tensor(DType::kInt32, {2, 71, 90}, values);
+  const auto turned =
+      values_of<int32_t>(Tensor::strided(DType::kInt32, {{2, 90, 71}, {71 * 90, 1, 90}, 0}, base.storage()));
+  for (size_t i = 0; i < turned.size(); ++i) {
+    const size_t matrix = i / (71 * 90);
+    const size_t row = i / 71 % 90;
+    const size_t column = i % 71;
+    ASSERT_EQ(turned[i], values[matrix * 71 * 90 + column * 90 + row]);
+  }
+}
+
 TEST(Tensor, MetaHasGeometryOnly) {
   const Tensor tensor =
       Tensor::strided(DType::kFloat32, {{3, 2}, {1, 3}, 0}, Storage::meta(24), Device{DeviceType::kMeta, -1});
