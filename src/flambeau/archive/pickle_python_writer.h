@@ -2,10 +2,10 @@
 // batches of 1000. The order of opcodes is that of CPython's C pickler, quirks included.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/archive/zip_writer.h"
-#include "zip_test_files.h"
+#include "support/zip_test_files.h"
 
 namespace flambeau {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "zip_test_files.h"
+#include "support/zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {

@@ -5,7 +5,7 @@
 #include "flambeau/archive/zip_format.h"
 #include "flambeau/archive/zip_reader.h"
 #include "flambeau/archive/zip_writer.h"
-#include "zip_test_files.h"
+#include "support/zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {

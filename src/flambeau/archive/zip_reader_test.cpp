@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "zip_test_files.h"
+#include "support/zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/archive/record_archive.h"
-#include "zip_test_files.h"
+#include "support/zip_test_files.h"
 
 namespace flambeau::zip {
 namespace {
