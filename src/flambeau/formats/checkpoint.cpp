@@ -52,14 +52,15 @@ Checkpoint open_kind(FileKind kind, const std::shared_ptr<Mapping>& mapping) {
 
 }  // namespace
 
-Checkpoint Checkpoint::from_tensors(NamedTensors tensors) {
+Checkpoint Checkpoint::from_tensors(NamedTensors tensors,
+                                    std::vector<std::pair<std::string, std::string>> metadata) {
   std::unordered_set<std::string_view> names;
   for (const NamedTensor& entry : tensors) {
     if (names.insert(entry.name).second) continue;
     throw Error(ErrorCode::kUnsupported, fmt::format("two tensors have the name '{}'", printable(entry.name)),
                 "convert to .pt without a filter, which keeps the structure they are in");
   }
-  return CheckpointBuilder::from_named(FileKind::kTorchSave, std::move(tensors));
+  return CheckpointBuilder::from_named(FileKind::kTorchSave, std::move(tensors), std::move(metadata));
 }
 
 const Tensor* Checkpoint::find(std::string_view name) const {

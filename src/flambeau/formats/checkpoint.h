@@ -33,7 +33,8 @@ class Checkpoint {
 
   // From named tensors alone: what torch.save of an OrderedDict holds. Throws Error(kUnsupported) when two
   // have the same name.
-  static Checkpoint from_tensors(NamedTensors tensors);
+  static Checkpoint from_tensors(NamedTensors tensors,
+                                 std::vector<std::pair<std::string, std::string>> metadata = {});
 
   FileKind kind() const { return kind_; }
   // Every tensor with its name, in the file's order.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "flambeau/base/atomic_file.h"
@@ -41,6 +42,13 @@ class DTypeConverter {
   DTypeConverter(const ConvertOptions& options) : to_(*options.dtype), options_(options) {}
 
   Tensor operator()(const Tensor& tensor) {
+    if (tensor.sparse_parts() != nullptr) {
+      SparseParts parts = *tensor.sparse_parts();
+      parts.values = (*this)(parts.values);
+      Tensor result = Tensor::sparse(tensor.layout(), tensor.sizes(), std::move(parts));
+      result.set_requires_grad(tensor.requires_grad());
+      return result;
+    }
     const bool applies = tensor.layout() == Layout::kStrided && dtype_info(tensor.dtype()).is_floating &&
                          tensor.dtype() != to_ && !tensor.is_meta();
     advance_or_cancel(*options_.progress, tensor.byte_count());
@@ -83,12 +91,12 @@ void need_floating(DType dtype) {
               "choose a floating-point type: float32, float16, bfloat16, float64 or one of the float8 types");
 }
 
+// As torch.save chooses it: the file's name without its last ending; "archive" where the path is not ASCII.
 std::string top_folder_for(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  const size_t dot = name.rfind('.');
-  if (dot != std::string::npos && dot > 0) name.resize(dot);
-  return name.empty() ? "archive" : name;
+  std::string name = path.substr(path.find_last_of("/\\") + 1);
+  name.resize(std::min(name.size(), name.rfind('.')));
+  const bool is_plain = std::all_of(path.begin(), path.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return is_plain && !name.empty() && name != "." && name != ".." ? name : "archive";
 }
 
 }  // namespace
@@ -127,7 +135,7 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
                   fmt::format("none of the {} tensors is kept by the filter", checkpoint.tensors().size()),
                   "'flambeau inspect' shows the names");
     }
-    checkpoint = Checkpoint::from_tensors(std::move(kept));
+    checkpoint = Checkpoint::from_tensors(std::move(kept), checkpoint.metadata());
   }
   if (options.dtype) {
     need_floating(*options.dtype);
@@ -141,8 +149,8 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
 }
 
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
-                     Progress& progress) {
-  AtomicFile file(path);
+                     Progress& progress, FileApi& api) {
+  AtomicFile file(path, api);
   const auto write = [&] {
     switch (format) {
       case WeightFormat::kTorchSave:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/base/file_api.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"
@@ -36,6 +37,6 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options);
 
 // Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
-                     Progress& progress = Progress::silent());
+                     Progress& progress = Progress::silent(), FileApi& api = FileApi::system());
 
 }  // namespace flambeau

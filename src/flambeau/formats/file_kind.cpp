@@ -70,10 +70,11 @@ FileKind recognize(const std::shared_ptr<Mapping>& mapping) {
   const ByteSpan bytes = mapping->bytes();
   const std::string_view text = as_text(bytes);
   if (zip::looks_like_zip(bytes)) return recognize_zip(mapping);
+  if (looks_like_torch_tar(bytes))
+    return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
   if (looks_like_npy(bytes)) return kNpy;
   if (bytes.size() >= 8 && text.substr(4, 4) == "PTMF") return kMobileFlatBuffer;
   if (looks_like_torch_legacy(bytes)) return kTorchSaveLegacy;
-  if (looks_like_torch_tar(bytes)) return kTorchSaveTar;
   if (looks_like_safetensors(bytes)) return kSafetensors;
   if (looks_like_pickle(bytes)) return kPickle;
   return kUnknown;
