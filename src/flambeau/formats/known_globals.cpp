@@ -130,9 +130,11 @@ GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torch
   if (module == "torch" && is_narrow_integer(name)) return GlobalVerdict::kData;
   if (module == "torch._utils" && contains(kRebuildFunctions, name)) return GlobalVerdict::kData;
   if (is_storage_or_tensor_class(module, name)) return GlobalVerdict::kData;
-  const std::string dotted = global.dotted();
-  if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
-  if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
+  if (name.find('.') == std::string_view::npos) {  // otherwise an attribute of something
+    const std::string dotted = global.dotted();
+    if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
+    if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
+  }
   if (module == "torch.jit._pickle") return GlobalVerdict::kTorchScript;
   if (in_torchscript && (module == "__torch__" || module.starts_with("__torch__."))) {
     return GlobalVerdict::kTorchScript;
