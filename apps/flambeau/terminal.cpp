@@ -80,6 +80,7 @@ void Table::print(int indent) const {
       text += right_[i] ? padding + row[i] : is_last ? row[i] : row[i] + padding;
       if (!is_last) text += "  ";
     }
+    text.resize(text.find_last_not_of(' ') + 1);
     return text;
   };
   std::puts(styled(line(header_), Style::kDim).c_str());
