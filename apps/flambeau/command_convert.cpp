@@ -29,7 +29,7 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
   ConvertOptions convert;
   convert.patterns = options.filters;
   convert.pool = &pool;
-  convert.progress = &progress;
+  convert.keep_sharing = format == WeightFormat::kTorchSave;
   if (!options.dtype.empty()) {
     convert.dtype = dtype_from_name(options.dtype);
     if (!convert.dtype) {

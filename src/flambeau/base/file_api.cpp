@@ -12,6 +12,9 @@ namespace flambeau {
 int FileApi::open(const char* path, int flags, mode_t mode) { return ::open(path, flags | O_CLOEXEC, mode); }
 int FileApi::close(int fd) { return ::close(fd); }
 ssize_t FileApi::read(int fd, void* to, size_t count) { return ::read(fd, to, count); }
+ssize_t FileApi::read_at(int fd, void* to, size_t count, uint64_t offset) {
+  return ::pread(fd, to, count, static_cast<off_t>(offset));
+}
 ssize_t FileApi::write(int fd, const void* from, size_t count) { return ::write(fd, from, count); }
 int FileApi::fsync(int fd) { return ::fsync(fd); }
 int FileApi::stat(const char* path, struct stat* to) { return ::stat(path, to); }

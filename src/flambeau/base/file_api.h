@@ -17,6 +17,7 @@ class FileApi {
   virtual int open(const char* path, int flags, mode_t mode);
   virtual int close(int fd);
   virtual ssize_t read(int fd, void* to, size_t count);
+  virtual ssize_t read_at(int fd, void* to, size_t count, uint64_t offset);
   virtual ssize_t write(int fd, const void* from, size_t count);
   virtual int fsync(int fd);
   virtual int stat(const char* path, struct stat* to);

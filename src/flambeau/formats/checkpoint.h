@@ -84,5 +84,7 @@ class Checkpoint {
 // without weights, with the reason), kLimit; located at the file.
 Checkpoint load_checkpoint(const std::string& path);
 Checkpoint load_checkpoint(std::shared_ptr<Mapping> mapping);
+// A file whose kind is known already.
+Checkpoint load_checkpoint(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping);
 
 }  // namespace flambeau

@@ -35,32 +35,53 @@ bool glob_matches(std::string_view text, std::string_view pattern) {
   return p == pattern.size();
 }
 
-// Converts each storage once and whole, so that views of it stay views of one storage.
 class DTypeConverter {
  public:
-  DTypeConverter(const ConvertOptions& options) : to_(*options.dtype), options_(options) {}
+  DTypeConverter(DType to, bool keep_sharing, ThreadPool* pool)
+      : to_(to), keep_sharing_(keep_sharing), pool_(pool) {}
 
   Tensor operator()(const Tensor& tensor) {
-    const bool applies = tensor.layout() == Layout::kStrided && dtype_info(tensor.dtype()).is_floating &&
-                         tensor.dtype() != to_ && !tensor.is_meta();
-    advance_or_cancel(*options_.progress, tensor.byte_count());
-    if (!applies) return tensor;
-    Tensor result = is_whole(tensor) ? convert_via_storage(tensor) : convert(tensor, to_, options_.pool);
+    if (const SparseParts* parts = tensor.sparse_parts()) {
+      SparseParts converted = *parts;
+      converted.values = (*this)(parts->values);
+      return like(tensor, Tensor::sparse(tensor.layout(), tensor.sizes(), std::move(converted)));
+    }
+    if (!dtype_info(tensor.dtype()).is_floating || tensor.dtype() == to_) return tensor;
+    if (tensor.is_meta()) return like(tensor, convert_meta(tensor));
+    const bool is_whole = tensor.storage()->size() % tensor.element_size() == 0;
+    return like(tensor, keep_sharing_ && is_whole ? convert_storage(tensor) : convert_alone(tensor));
+  }
+
+ private:
+  static Tensor like(const Tensor& tensor, Tensor result) {
     result.set_requires_grad(tensor.requires_grad());
     result.set_device(tensor.device());
     return result;
   }
 
- private:
-  static bool is_whole(const Tensor& tensor) { return tensor.storage()->size() % tensor.element_size() == 0; }
+  Tensor convert_meta(const Tensor& tensor) const {
+    const auto size = static_cast<size_t>(storage_extent(tensor.geometry())) * dtype_size(to_);
+    return Tensor::strided(to_, tensor.geometry(), Storage::meta(size), tensor.device());
+  }
 
-  Tensor convert_via_storage(const Tensor& tensor) {
+  std::shared_ptr<Storage> convert_later(const Tensor& tensor) const {
+    const auto size = static_cast<size_t>(tensor.element_count()) * dtype_size(to_);
+    return Storage::lazy_storage(
+        size, [tensor, to = to_, pool = pool_] { return convert(tensor, to, pool).storage(); });
+  }
+
+  Tensor convert_alone(const Tensor& tensor) const {
+    return Tensor::contiguous(to_, tensor.sizes(), convert_later(tensor));
+  }
+
+  // Converts the storage whole, once for all tensors that are views of it.
+  Tensor convert_storage(const Tensor& tensor) {
     Converted& entry = converted_[tensor.storage().get()];
-    if (entry.storage && entry.from != tensor.dtype()) return convert(tensor, to_, options_.pool);
+    if (entry.storage && entry.from != tensor.dtype()) return convert_alone(tensor);
     if (!entry.storage) {
       const auto count = static_cast<int64_t>(tensor.storage()->size() / tensor.element_size());
       const Tensor whole = Tensor::strided(tensor.dtype(), {{count}, {1}, 0}, tensor.storage());
-      entry = {tensor.storage(), tensor.dtype(), convert(whole, to_, options_.pool).storage()};
+      entry = {tensor.storage(), tensor.dtype(), convert_later(whole)};
     }
     return Tensor::strided(to_, tensor.geometry(), entry.storage);
   }
@@ -72,7 +93,8 @@ class DTypeConverter {
   };
 
   DType to_;
-  const ConvertOptions& options_;
+  bool keep_sharing_;
+  ThreadPool* pool_;
   std::unordered_map<const Storage*, Converted> converted_;
 };
 
@@ -131,10 +153,7 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
   }
   if (options.dtype) {
     need_floating(*options.dtype);
-    uint64_t total = 0;
-    for (const CheckpointTensor& entry : checkpoint.tensors()) total += entry.tensor.byte_count();
-    options.progress->begin("converting", total);
-    DTypeConverter convert_tensor(options);
+    DTypeConverter convert_tensor(*options.dtype, options.keep_sharing, options.pool);
     checkpoint.replace_tensors([&](const Tensor& tensor) { return convert_tensor(tensor); });
   }
   return checkpoint;

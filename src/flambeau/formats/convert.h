@@ -22,16 +22,18 @@ std::optional<WeightFormat> weight_format_for(std::string_view path);
 bool name_matches(std::string_view name, const std::vector<std::string>& patterns);
 
 struct ConvertOptions {
-  // For floating-point tensors; all others keep their type.
+  // For floating-point tensors, the values of sparse ones included; all others keep their type.
   std::optional<DType> dtype;
   std::vector<std::string> patterns;
-  ThreadPool* pool = nullptr;
-  Progress* progress = &Progress::silent();
+  // Keeps tensors that share a storage together, by converting storages whole: for torch.save files.
+  bool keep_sharing = true;
+  ThreadPool* pool = nullptr;  // must outlive the result
 };
 
 // Applies dtype and patterns. With patterns the result is a flat state dict of what they keep; without,
-// the structure stays as it was. Tensors that shared a storage still do. Throws Error(kNotFound) when
-// nothing is kept.
+// the structure stays as it was. Values are converted when they are read, and writers keep none of them:
+// a checkpoint larger than the memory can be converted. Throws Error(kNotFound) when nothing is kept,
+// Error(kInvalidArgument) for a type that weights cannot have.
 Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options);
 
 // Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.

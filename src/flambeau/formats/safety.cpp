@@ -67,8 +67,9 @@ class Checker {
   void check_zip() {
     std::shared_ptr<const RecordArchive> archive;
     const bool is_sound = guarded("zip", "", [&] {
-      archive = std::make_shared<const RecordArchive>(RecordArchive::open(mapping_));
-      report_.kind = recognize(mapping_);
+      RecognizedFile file = recognize_file(mapping_);
+      archive = std::move(file.archive);
+      report_.kind = file.kind;
     });
     if (!is_sound) return;
     uint64_t total = 0;
