@@ -65,8 +65,8 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
     value.set("bytes", bytes);
     print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{}: {} tensors, {}\n", styled(printable(options.output, 400), Style::kBold),
-               checkpoint.tensors().size(), human_bytes(bytes));
+    fmt::print("{}: {}, {}\n", styled(printable(options.output, 400), Style::kBold),
+               counted(checkpoint.tensors().size(), "tensor"), human_bytes(bytes));
   }
   return kExitOk;
 }

@@ -62,6 +62,10 @@ std::string human_bytes(uint64_t bytes) {
   return fmt::format("{:.0f} EB", value / 1000);
 }
 
+std::string counted(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 Table::Table(std::vector<std::string> header) : header_(std::move(header)), right_(header_.size(), false) {}
 
 void Table::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
@@ -80,6 +84,7 @@ void Table::print(int indent) const {
       text += right_[i] ? padding + row[i] : is_last ? row[i] : row[i] + padding;
       if (!is_last) text += "  ";
     }
+    text.erase(text.find_last_not_of(' ') + 1);
     return text;
   };
   std::puts(styled(line(header_), Style::kDim).c_str());
