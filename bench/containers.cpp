@@ -1,7 +1,8 @@
 // The C++ side of bench/containers: answers one measurement per line of standard input, so that the script
 // can alternate with PyTorch in the same run.
 //   open FILE          open a checkpoint and list its tensors        -> seconds, tensors, name bytes
-//   load FILE          keep a checkpoint for save                    -> seconds
+//   map FILE           keep a mapped checkpoint                      -> seconds
+//   load FILE          keep a checkpoint whose bytes are in memory   -> seconds
 //   save FILE          write the kept one as torch.save would        -> seconds
 //   convert IN OUT     open and write in the other format            -> seconds
 //   rss                resident memory                               -> bytes
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -42,8 +44,14 @@ void answer(const std::string& line, std::optional<Checkpoint>& kept) {
     for (const CheckpointTensor& entry : checkpoint.tensors())
       name_bytes += entry.name.size() + entry.tensor.dim();
     fmt::print("{:.9f} {} {}\n", since(start), checkpoint.tensors().size(), name_bytes);
-  } else if (verb == "load") {
+  } else if (verb == "map") {
     kept = load_checkpoint(first);
+    fmt::print("{:.9f}\n", since(start));
+  } else if (verb == "load") {
+    std::ifstream file(first, std::ios::binary);
+    std::vector<uint8_t> bytes(std::filesystem::file_size(first));
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    kept = load_checkpoint(Mapping::from_buffer(std::move(bytes)));
     fmt::print("{:.9f}\n", since(start));
   } else if (verb == "save") {
     save_checkpoint(*kept, first, WeightFormat::kTorchSave);
