@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
+#include <map>
 
 #include "flambeau/base/atomic_file.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/expansion.h"
 #include "flambeau/formats/npy/npz.h"
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/state_dict/torch_writer.h"
@@ -35,7 +36,8 @@ bool glob_matches(std::string_view text, std::string_view pattern) {
   return p == pattern.size();
 }
 
-// Converts each storage once and whole, so that views of it stay views of one storage.
+// Converts each storage once and whole, so that views of it stay views of one storage, and cost no more than
+// it does, however often they repeat it.
 class DTypeConverter {
  public:
   DTypeConverter(const ConvertOptions& options) : to_(*options.dtype), options_(options) {}
@@ -45,35 +47,32 @@ class DTypeConverter {
                          tensor.dtype() != to_ && !tensor.is_meta();
     advance_or_cancel(*options_.progress, tensor.byte_count());
     if (!applies) return tensor;
-    Tensor result = is_whole(tensor) ? convert_via_storage(tensor) : convert(tensor, to_, options_.pool);
+    Tensor result = convert_via_storage(tensor);
     result.set_requires_grad(tensor.requires_grad());
     result.set_device(tensor.device());
     return result;
   }
 
  private:
-  static bool is_whole(const Tensor& tensor) { return tensor.storage()->size() % tensor.element_size() == 0; }
-
   Tensor convert_via_storage(const Tensor& tensor) {
-    Converted& entry = converted_[tensor.storage().get()];
-    if (entry.storage && entry.from != tensor.dtype()) return convert(tensor, to_, options_.pool);
+    Converted& entry = converted_[{tensor.storage().get(), tensor.dtype()}];
     if (!entry.storage) {
+      // Bytes behind the last whole element belong to no tensor of this type.
       const auto count = static_cast<int64_t>(tensor.storage()->size() / tensor.element_size());
       const Tensor whole = Tensor::strided(tensor.dtype(), {{count}, {1}, 0}, tensor.storage());
-      entry = {tensor.storage(), tensor.dtype(), convert(whole, to_, options_.pool).storage()};
+      entry = {tensor.storage(), convert(whole, to_, options_.pool).storage()};
     }
     return Tensor::strided(to_, tensor.geometry(), entry.storage);
   }
 
   struct Converted {
     std::shared_ptr<Storage> original;  // keeps the key alive
-    DType from = DType::kFloat32;
     std::shared_ptr<Storage> storage;
   };
 
   DType to_;
   const ConvertOptions& options_;
-  std::unordered_map<const Storage*, Converted> converted_;
+  std::map<std::pair<const Storage*, DType>, Converted> converted_;
 };
 
 void need_floating(DType dtype) {
@@ -140,20 +139,24 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
   return checkpoint;
 }
 
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+                      const std::string& top_folder, Progress& progress) {
+  if (format == WeightFormat::kTorchSave)  // writes the storages, whatever views there are of them
+    return write_torch_zip(sink, checkpoint, {top_folder}, progress);
+  ExpansionBudget budget(checkpoint.tensors());
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    with_location("tensor", entry.name, [&] { budget.spend(entry.tensor); });
+  }
+  if (format == WeightFormat::kSafetensors) {
+    return write_safetensors(sink, checkpoint.named(), checkpoint.metadata(), progress);
+  }
+  write_npz(sink, checkpoint.named(), progress);
+}
+
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
                      Progress& progress) {
   AtomicFile file(path);
-  const auto write = [&] {
-    switch (format) {
-      case WeightFormat::kTorchSave:
-        return write_torch_zip(file, checkpoint, {top_folder_for(path)}, progress);
-      case WeightFormat::kSafetensors:
-        return write_safetensors(file, checkpoint.named(), checkpoint.metadata(), progress);
-      case WeightFormat::kNpz:
-        return write_npz(file, checkpoint.named(), progress);
-    }
-  };
-  write();
+  write_checkpoint(file, checkpoint, format, top_folder_for(path), progress);
   file.commit();
 }
 
