@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
+#include <map>
 
 #include "flambeau/base/atomic_file.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/expansion.h"
 #include "flambeau/formats/npy/npz.h"
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/state_dict/torch_writer.h"
@@ -48,8 +49,7 @@ class DTypeConverter {
     }
     if (!dtype_info(tensor.dtype()).is_floating || tensor.dtype() == to_) return tensor;
     if (tensor.is_meta()) return like(tensor, convert_meta(tensor));
-    const bool is_whole = tensor.storage()->size() % tensor.element_size() == 0;
-    return like(tensor, keep_sharing_ && is_whole ? convert_storage(tensor) : convert_alone(tensor));
+    return like(tensor, keep_sharing_ ? convert_storage(tensor) : convert_alone(tensor));
   }
 
  private:
@@ -76,27 +76,33 @@ class DTypeConverter {
 
   // Converts the storage whole, once for all tensors that are views of it.
   Tensor convert_storage(const Tensor& tensor) {
-    Converted& entry = converted_[tensor.storage().get()];
-    if (entry.storage && entry.from != tensor.dtype()) return convert_alone(tensor);
+    Converted& entry = converted_[{tensor.storage().get(), tensor.dtype()}];
     if (!entry.storage) {
+      // Bytes behind the last whole element belong to no tensor of this type.
       const auto count = static_cast<int64_t>(tensor.storage()->size() / tensor.element_size());
       const Tensor whole = Tensor::strided(tensor.dtype(), {{count}, {1}, 0}, tensor.storage());
-      entry = {tensor.storage(), tensor.dtype(), convert_later(whole)};
+      entry = {tensor.storage(), convert_later(whole)};
     }
     return Tensor::strided(to_, tensor.geometry(), entry.storage);
   }
 
   struct Converted {
     std::shared_ptr<Storage> original;  // keeps the key alive
-    DType from = DType::kFloat32;
     std::shared_ptr<Storage> storage;
   };
 
   DType to_;
   bool keep_sharing_;
   ThreadPool* pool_;
-  std::unordered_map<const Storage*, Converted> converted_;
+  std::map<std::pair<const Storage*, DType>, Converted> converted_;
 };
+
+void require_bounded(const Checkpoint& checkpoint) {
+  ExpansionBudget budget(checkpoint.tensors());
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    with_location("tensor", entry.name, [&] { budget.spend(entry.tensor); });
+  }
+}
 
 void need_floating(DType dtype) {
   if (dtype_info(dtype).is_floating) return;
@@ -153,26 +159,29 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
   }
   if (options.dtype) {
     need_floating(*options.dtype);
+    // Converted one by one, tensors no longer know what they shared.
+    if (!options.keep_sharing) require_bounded(checkpoint);
     DTypeConverter convert_tensor(*options.dtype, options.keep_sharing, options.pool);
     checkpoint.replace_tensors([&](const Tensor& tensor) { return convert_tensor(tensor); });
   }
   return checkpoint;
 }
 
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+                      const std::string& top_folder, Progress& progress) {
+  if (format == WeightFormat::kTorchSave)  // writes the storages, whatever views there are of them
+    return write_torch_zip(sink, checkpoint, {top_folder}, progress);
+  require_bounded(checkpoint);
+  if (format == WeightFormat::kSafetensors) {
+    return write_safetensors(sink, checkpoint.named(), checkpoint.metadata(), progress);
+  }
+  write_npz(sink, checkpoint.named(), progress);
+}
+
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
                      Progress& progress) {
   AtomicFile file(path);
-  const auto write = [&] {
-    switch (format) {
-      case WeightFormat::kTorchSave:
-        return write_torch_zip(file, checkpoint, {top_folder_for(path)}, progress);
-      case WeightFormat::kSafetensors:
-        return write_safetensors(file, checkpoint.named(), checkpoint.metadata(), progress);
-      case WeightFormat::kNpz:
-        return write_npz(file, checkpoint.named(), progress);
-    }
-  };
-  write();
+  write_checkpoint(file, checkpoint, format, top_folder_for(path), progress);
   file.commit();
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/base/byte_sink.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"
@@ -35,6 +36,11 @@ struct ConvertOptions {
 // a checkpoint larger than the memory can be converted. Throws Error(kNotFound) when nothing is kept,
 // Error(kInvalidArgument) for a type that weights cannot have.
 Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options);
+
+// The file's bytes in order. `top_folder` is the folder inside a torch.save archive. Throws Error(kLimit)
+// when the tensors would take much more than their storages (see expansion.h), and what the writers throw.
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+                      const std::string& top_folder = "archive", Progress& progress = Progress::silent());
 
 // Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
