@@ -37,6 +37,15 @@ void save(const std::string& path, const std::vector<uint8_t>& bytes) {
   file.commit();
 }
 
+void make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    throw Error(ErrorCode::kIo, fmt::format("the folder '{}' cannot be made: {}",
+                                            printable(path.string(), 400), error.message()));
+  }
+}
+
 std::string last_part(const std::string& name) { return std::filesystem::path(name).filename().string(); }
 
 std::vector<std::string> names_to_extract(const std::shared_ptr<Mapping>& mapping,
@@ -92,7 +101,7 @@ int run_extract(const ExtractOptions& options, const CommonOptions& common) {
         if (std::filesystem::is_directory(target)) target /= last_part(name);
       } else {
         target = std::filesystem::path(options.output.empty() ? "." : options.output) / name;
-        std::filesystem::create_directories(target.parent_path());
+        make_folder(target.parent_path());
       }
       save(target.string(), bytes);
       json::Value entry;

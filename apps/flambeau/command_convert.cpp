@@ -58,8 +58,10 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
   catch_interrupts();
   Checkpoint loaded = load_checkpoint(options.input);
   std::vector<std::string> skipped;
-  for (const auto& [name, reason] : loaded.skipped())
-    skipped.push_back(fmt::format("{}: {}", printable(name), reason));
+  for (const auto& [name, reason] : loaded.skipped()) {
+    if (name_matches(name, options.filters))
+      skipped.push_back(fmt::format("{}: {}", printable(name), reason));
+  }
   const bool keeps_structure = format == WeightFormat::kTorchSave && options.filters.empty();
   if (!skipped.empty() && !keeps_structure) {
     throw Error(

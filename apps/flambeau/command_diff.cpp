@@ -18,7 +18,7 @@ namespace {
 
 struct Row {
   std::string name;
-  std::string status;  // "only in A", "only in B", "type", "shape", "values"
+  std::string status;  // "only in the first", "only in the second", "type", "shape", "values", "not compared"
   std::string detail;
   json::Value facts;
 };
@@ -49,6 +49,15 @@ class Differ {
     }
     for (const CheckpointTensor& entry : b.tensors()) {
       if (in_b.contains(entry.name)) add(entry.name, "only in the second", entry.tensor.summary());
+    }
+    for (const Checkpoint* side : {&a, &b}) {
+      for (const auto& [name, reason] : side->skipped()) {
+        if (name_matches(name, options_.filters)) add(name, "not compared", reason);
+      }
+    }
+    if (!options_.filters.empty() && rows_.empty() && equal_ == 0) {
+      throw Error(ErrorCode::kNotFound, "the filter matches no tensor of either file",
+                  "'flambeau inspect' shows the names");
     }
   }
 

@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     return code == 0 ? kExitOk : kExitError;
   }
 
-  try {
+  const auto run = [&] {
     if (*inspect_app) return run_inspect(inspect, common);
     if (*list_app) return run_list(list, common);
     if (*extract_app) return run_extract(extract, common);
@@ -118,6 +118,13 @@ int main(int argc, char** argv) {
     if (*diff_app) return run_diff(diff, common);
     if (*check_app) return run_check(check, common);
     return run_completion(shell);
+  };
+  try {
+    const int code = run();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    // A full disk must not pass for success in a script.
+    report_error(flambeau::Error(flambeau::ErrorCode::kIo, "standard output cannot be written"), {});
+    return kExitError;
   } catch (const flambeau::Error& error) {
     report_error(error, common);
   } catch (const std::bad_alloc&) {

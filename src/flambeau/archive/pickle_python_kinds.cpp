@@ -11,6 +11,9 @@ void PythonWriter::save_now(const Node* node) {
   if (substitutions_ != nullptr) {
     const auto substitute = substitutions_->find(node);
     if (substitute != substitutions_->end()) node = substitute->second;
+    if (node == nullptr) {
+      throw Error(ErrorCode::kUnsupported, "the pickle refers to an object outside of it that is not known");
+    }
   }
   frames_.object_starts();
   switch (node->kind()) {

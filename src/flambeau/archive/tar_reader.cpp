@@ -43,14 +43,38 @@ bool is_zero(ByteSpan block) {
   return std::all_of(block.begin(), block.end(), [](uint8_t byte) { return byte == 0; });
 }
 
-}  // namespace
-
-bool looks_like_tar(ByteSpan bytes) {
-  return bytes.size() >= kBlock && has_right_checksum(bytes.first(kBlock));
+bool is_regular(ByteSpan header) {
+  const uint8_t type = header[156];
+  // POSIX archives may put the front part of a name into a field of its own.
+  const bool has_prefix = field(header, 257, 6) == "ustar" && header[345] != 0;
+  return (type == '0' || type == 0) && !has_prefix;
 }
 
-std::vector<Member> read_members(ByteSpan bytes) {
-  std::vector<Member> members;
+// Extended headers, "27 mtime=1484131200.123456\n": Python wrote one for each file, to keep its time to the
+// microsecond. Those that hold times and owners alone change nothing.
+bool is_harmless_extension(ByteSpan header, ByteSpan data) {
+  if (header[156] != 'x') return false;
+  std::string_view text = as_text(data);
+  while (!text.empty()) {
+    const size_t space = text.find(' ');
+    size_t size = 0;
+    if (space == std::string_view::npos || space > 6) return false;
+    for (const char c : text.substr(0, space)) {
+      if (c < '0' || c > '9') return false;
+      size = size * 10 + static_cast<size_t>(c - '0');
+    }
+    if (size <= space || size > text.size()) return false;
+    const std::string_view record = text.substr(space + 1, size - space - 1);
+    const std::string_view key = record.substr(0, record.find('='));
+    constexpr std::string_view kHarmless[] = {"mtime", "atime", "ctime", "uid", "gid", "uname", "gname"};
+    if (std::find(std::begin(kHarmless), std::end(kHarmless), key) == std::end(kHarmless)) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+std::vector<Member> members(ByteSpan bytes, bool want_regular) {
+  std::vector<Member> found;
   ByteReader reader(bytes);
   while (reader.remaining() >= kBlock) {
     const size_t at = reader.offset();
@@ -63,14 +87,23 @@ std::vector<Member> read_members(ByteSpan bytes) {
     const ByteSpan data = reader.bytes(*size, "a tar member");
     const uint64_t padding = (kBlock - *size % kBlock) % kBlock;
     reader.skip(std::min<uint64_t>(padding, reader.remaining()), "padding");
-    const uint8_t type = header[156];
-    if (type != '0' && type != 0) continue;
-    if (members.size() == kMostMembers) {
+    if (is_regular(header) != want_regular || is_harmless_extension(header, data)) continue;
+    if (found.size() == kMostMembers) {
       throw Error(ErrorCode::kLimit, fmt::format("a tar archive of more than {} members", kMostMembers));
     }
-    members.push_back({field(header, 0, 100), offset, data});
+    found.push_back({field(header, 0, 100), offset, data});
   }
-  return members;
+  return found;
 }
+
+}  // namespace
+
+bool looks_like_tar(ByteSpan bytes) {
+  return bytes.size() >= kBlock && has_right_checksum(bytes.first(kBlock));
+}
+
+std::vector<Member> read_members(ByteSpan bytes) { return members(bytes, true); }
+
+std::vector<Member> read_other_members(ByteSpan bytes) { return members(bytes, false); }
 
 }  // namespace flambeau::tar

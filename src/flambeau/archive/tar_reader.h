@@ -18,8 +18,11 @@ struct Member {
 // True when the first block is a tar header with a right checksum.
 bool looks_like_tar(ByteSpan bytes);
 
-// The regular files, in order; other members (folders, links, extended headers) are passed over. Throws
-// Error(kCorrupt) located at the byte.
+// The regular files, in order; other members (folders, links, extended headers, files whose name is in two
+// parts) are passed over. Throws Error(kCorrupt) located at the byte.
 std::vector<Member> read_members(ByteSpan bytes);
+// Those others, except for extended headers with nothing but times and owners. torch.save wrote none, and
+// they can give a file another name or content than it seems to have.
+std::vector<Member> read_other_members(ByteSpan bytes);
 
 }  // namespace flambeau::tar

@@ -52,8 +52,15 @@ Checkpoint open_kind(const RecognizedFile& file, const std::shared_ptr<Mapping>&
 
 }  // namespace
 
-Checkpoint Checkpoint::from_tensors(NamedTensors tensors) {
-  return CheckpointBuilder::from_named(FileKind::kTorchSave, std::move(tensors));
+Checkpoint Checkpoint::from_tensors(NamedTensors tensors,
+                                    std::vector<std::pair<std::string, std::string>> metadata) {
+  std::unordered_set<std::string_view> names;
+  for (const NamedTensor& entry : tensors) {
+    if (names.insert(entry.name).second) continue;
+    throw Error(ErrorCode::kUnsupported, fmt::format("two tensors have the name '{}'", printable(entry.name)),
+                "convert to .pt without a filter, which keeps the structure they are in");
+  }
+  return CheckpointBuilder::from_named(FileKind::kTorchSave, std::move(tensors), std::move(metadata));
 }
 
 const Tensor* Checkpoint::find(std::string_view name) const {
@@ -85,10 +92,8 @@ Checkpoint CheckpointBuilder::from_torch(FileKind kind, TorchFile file) {
   checkpoint.nodes_.reserve(found.tensors.size());
   checkpoint.by_node_.reserve(found.tensors.size());
   for (FoundTensor& entry : found.tensors) {
-    Tensor core = entry.rebuilt->tensor;
     // A Parameter requires a gradient; the tensor inside of it does not.
-    if (entry.rebuilt->core != entry.node) core.set_requires_grad(false);
-    checkpoint.by_node_.emplace(entry.rebuilt->core, std::move(core));
+    checkpoint.by_node_.emplace(entry.rebuilt->core, rebuilder.find(*entry.rebuilt->core)->tensor);
     checkpoint.nodes_.push_back(entry.rebuilt->core);
     checkpoint.tensors_.push_back({std::move(entry.name), entry.rebuilt->tensor, entry.rebuilt->role});
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,10 @@ class Checkpoint {
   Checkpoint(Checkpoint&&) noexcept = default;
   Checkpoint& operator=(Checkpoint&&) noexcept = default;
 
-  // From named tensors alone: what torch.save of an OrderedDict holds.
-  static Checkpoint from_tensors(NamedTensors tensors);
+  // From named tensors alone: what torch.save of an OrderedDict holds. Throws Error(kUnsupported) when two
+  // have the same name.
+  static Checkpoint from_tensors(NamedTensors tensors,
+                                 std::vector<std::pair<std::string, std::string>> metadata = {});
 
   FileKind kind() const { return kind_; }
   // Every tensor with its name, in the file's order.
@@ -57,10 +60,16 @@ class Checkpoint {
   // A new name-to-tensor list in the same order.
   NamedTensors named() const;
 
-  // The same structure with other tensors: `replace` gets each tensor once and gives its successor.
+  // The same structure with other tensors: `replace` gets each tensor once, in the file's order, and gives
+  // its successor.
   template <typename Replace>
   void replace_tensors(Replace&& replace) {
-    for (auto& [node, tensor] : by_node_) tensor = replace(tensor);
+    std::unordered_set<const pickle::Node*> done;
+    for (const pickle::Node* node : nodes_) {
+      if (!done.insert(node).second) continue;
+      Tensor& tensor = by_node_.at(node);
+      tensor = replace(tensor);
+    }
     for (size_t i = 0; i < tensors_.size(); ++i) {
       const bool requires_grad = tensors_[i].tensor.requires_grad();
       tensors_[i].tensor = by_node_.at(nodes_[i]);

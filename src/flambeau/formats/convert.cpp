@@ -111,12 +111,12 @@ void need_floating(DType dtype) {
               "choose a floating-point type: float32, float16, bfloat16, float64 or one of the float8 types");
 }
 
+// As torch.save chooses it: the file's name without its last ending; "archive" where the path is not ASCII.
 std::string top_folder_for(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  const size_t dot = name.rfind('.');
-  if (dot != std::string::npos && dot > 0) name.resize(dot);
-  return name.empty() ? "archive" : name;
+  std::string name = path.substr(path.find_last_of("/\\") + 1);
+  name.resize(std::min(name.size(), name.rfind('.')));
+  const bool is_plain = std::all_of(path.begin(), path.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return is_plain && !name.empty() && name != "." && name != ".." ? name : "archive";
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
                   fmt::format("none of the {} tensors is kept by the filter", checkpoint.tensors().size()),
                   "'flambeau inspect' shows the names");
     }
-    checkpoint = Checkpoint::from_tensors(std::move(kept));
+    checkpoint = Checkpoint::from_tensors(std::move(kept), checkpoint.metadata());
   }
   if (options.dtype) {
     need_floating(*options.dtype);
@@ -179,8 +179,8 @@ void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat
 }
 
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
-                     Progress& progress) {
-  AtomicFile file(path);
+                     Progress& progress, FileApi& api) {
+  AtomicFile file(path, api);
   write_checkpoint(file, checkpoint, format, top_folder_for(path), progress);
   file.commit();
 }

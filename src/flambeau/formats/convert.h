@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flambeau/base/byte_sink.h"
+#include "flambeau/base/file_api.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"
@@ -44,6 +45,6 @@ void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat
 
 // Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
-                     Progress& progress = Progress::silent());
+                     Progress& progress = Progress::silent(), FileApi& api = FileApi::system());
 
 }  // namespace flambeau

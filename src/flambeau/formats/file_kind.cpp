@@ -62,10 +62,11 @@ bool looks_like_pickle(ByteSpan bytes) {
 }
 
 FileKind recognize_plain(ByteSpan bytes) {
+  if (looks_like_torch_tar(bytes))
+    return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
   if (looks_like_npy(bytes)) return kNpy;
   if (bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF") return kMobileFlatBuffer;
   if (looks_like_torch_legacy(bytes)) return kTorchSaveLegacy;
-  if (looks_like_torch_tar(bytes)) return kTorchSaveTar;
   if (looks_like_safetensors(bytes)) return kSafetensors;
   if (looks_like_pickle(bytes)) return kPickle;
   return kUnknown;

@@ -51,18 +51,21 @@ RecordRole role_of(std::string_view name, FileKind kind) {
   return RecordRole::kOther;
 }
 
-// Later versions left marks that earlier ones did not know.
+// Later versions left marks that earlier ones did not know: 2.1 brought the serialization id and the byte
+// order, 2.7 the format version and the alignment. torch.export.save wrote bare records until 2.7 and today's
+// archive since 2.8; AOTInductor's packages had such an archive from 2.5 on, at first without a top folder.
 std::string guess_producer(const RecordArchive& archive, FileKind kind) {
   if (kind == FileKind::kTorchSave) {
-    if (archive.has(".storage_alignment")) return "PyTorch 2.7 or newer";
-    if (archive.has(".format_version")) return "PyTorch 2.6 or newer";
-    if (archive.has(".data/serialization_id")) return "PyTorch 2.1 to 2.5";
+    if (archive.has(".format_version")) return "PyTorch 2.7 or newer";
+    if (archive.has(".data/serialization_id")) return "PyTorch 2.1 to 2.6";
     return "PyTorch 1.6 to 2.0";
   }
   if (kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile) {
-    return archive.has(".data/serialization_id") ? "PyTorch 2.1 or newer" : "PyTorch 2.0 or older";
+    return archive.has(".data/serialization_id") ? "PyTorch 2.1 or newer" : "PyTorch 1.4 to 2.0";
   }
-  if (kind == FileKind::kPt2) return "PyTorch 2.8 or newer";
+  if (kind == FileKind::kPt2) {
+    return archive.top_folder().empty() ? "PyTorch 2.5 to 2.7" : "PyTorch 2.8 or newer";
+  }
   if (kind == FileKind::kPt2OldLayout) return "PyTorch 2.1 to 2.7";
   return "";
 }
@@ -221,6 +224,26 @@ std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping) {
   return records_of(recognize_file(mapping), mapping->bytes());
 }
 
+namespace {
+
+// Records whose last part is the same, or that contain the name.
+std::string nearest_records(const std::shared_ptr<Mapping>& mapping, std::string_view name) {
+  constexpr size_t kMost = 3;
+  const auto last_part = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  std::string near;
+  size_t count = 0;
+  for (const RecordInfo& record : list_records(mapping)) {
+    const bool is_near = last_part(record.name) == last_part(name) ||
+                         (!name.empty() && record.name.find(name) != std::string::npos);
+    if (!is_near || count == kMost) continue;
+    near += fmt::format("{}'{}'", count++ == 0 ? "" : ", ", printable(record.name));
+  }
+  return near.empty() ? "'flambeau list' shows all records"
+                      : fmt::format("did you mean {}? 'flambeau list' shows all records", near);
+}
+
+}  // namespace
+
 std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std::string_view name) {
   const ByteSpan bytes = mapping->bytes();
   if (zip::looks_like_zip(bytes)) {
@@ -235,7 +258,7 @@ std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std
     throw Error(ErrorCode::kInvalidArgument, "is not an archive: it has no records");
   }
   throw Error(ErrorCode::kNotFound, fmt::format("has no record '{}'", printable(name)),
-              "'flambeau list' shows all records");
+              nearest_records(mapping, name));
 }
 
 }  // namespace flambeau

@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "flambeau/archive/pickle_globals.h"
 #include "flambeau/archive/pickle_reader.h"
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/base/error.h"
-#include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/inspect.h"
 #include "flambeau/formats/known_globals.h"
 
 namespace flambeau {
 namespace {
+
+// Records that are compressed and larger are not searched for what they do not claim to be.
+constexpr uint64_t kMostInflated = 64U << 20;
 
 bool is_torchscript(FileKind kind) {
   return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
@@ -65,10 +68,10 @@ class Checker {
   }
 
   void check_zip() {
-    std::shared_ptr<const RecordArchive> archive;
+    const std::shared_ptr<const RecordArchive>& archive = archive_;
     const bool is_sound = guarded("zip", "", [&] {
       RecognizedFile file = recognize_file(mapping_);
-      archive = std::move(file.archive);
+      archive_ = std::move(file.archive);
       report_.kind = file.kind;
     });
     if (!is_sound) return;
@@ -98,12 +101,13 @@ class Checker {
       }
       if (record.role == RecordRole::kCode) ++code_files;
     }
-    if (code_files == 0) return;
-    if (is_torchscript(report_.kind)) {
+    if (is_torchscript(report_.kind)) {  // mobile modules may have bytecode alone
       find(Severity::kCaution, "code", "",
-           fmt::format("{} TorchScript code files, which run when the module is loaded and called",
-                       code_files));
-    } else {
+           code_files == 0
+               ? std::string("a TorchScript module, which runs when it is loaded and called")
+               : fmt::format("{} TorchScript code files, which run when the module is loaded and called",
+                             code_files));
+    } else if (code_files > 0) {
       find(Severity::kDanger, "code", "",
            fmt::format("{} source files, which using the file would run", code_files));
     }
@@ -113,27 +117,29 @@ class Checker {
   void check_record_bytes(const RecordArchive& archive, const zip::Entry& entry) {
     if (entry.name.ends_with(".debug_pkl"))
       return;  // source positions; read apart, never by a Python unpickler
-    const bool named = entry.name.ends_with(".pkl");
-    if (!named && (entry.size < 4 || entry.size > (64U << 20))) return;
-    std::vector<uint8_t> bytes;
-    if (!named && entry.method == zip::Method::kStored) {
-      const ByteSpan head = archive.zip().view(entry);
-      if (head[0] == 'P' && zip::looks_like_zip(head)) return check_inner_zip(entry, head);
-      if (head[0] != 0x80 || head[1] > 5 || head.back() != '.') return;
+    const bool is_stored = entry.method == zip::Method::kStored;
+    const bool is_named = entry.name.ends_with(".pkl");
+    if (entry.size < 4 || (!is_stored && !is_named && entry.size > kMostInflated)) return;
+    std::shared_ptr<Mapping> inside;
+    if (is_stored) {
+      inside = Mapping::borrow(mapping_->mutable_bytes().subspan(entry.data_offset, entry.size), mapping_);
+    } else {
+      try {
+        inside = Mapping::from_buffer(archive.zip().read(entry));
+      } catch (const Error&) {
+        return;  // the checksum finding says it already
+      }
     }
-    try {
-      bytes = archive.zip().read(entry);
-    } catch (const Error&) {
-      return;  // the checksum finding says it already
+    const ByteSpan bytes = inside->bytes();
+    if (is_named) return check_pickle(bytes, entry.name, true);
+    if (zip::looks_like_zip(bytes) || looks_like_torch_legacy(bytes) || looks_like_torch_tar(bytes)) {
+      return check_inner_file(entry, inside);
     }
-    if (!named && (bytes[0] != 0x80 || bytes[1] > 5 || bytes.back() != '.')) return;
-    check_pickle(bytes, entry.name, named);
+    if (bytes[0] == 0x80 && bytes[1] <= 5 && bytes.back() == '.') check_pickle(bytes, entry.name, false);
   }
 
   // The weights of older .pt2 files are torch.save files inside of the archive.
-  void check_inner_zip(const zip::Entry& entry, ByteSpan bytes) {
-    const std::shared_ptr<Mapping> inner =
-        Mapping::from_buffer(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  void check_inner_file(const zip::Entry& entry, const std::shared_ptr<Mapping>& inner) {
     if (depth_ >= 3) return find(Severity::kDanger, "zip", entry.name, "archives nested more than 3 deep");
     Checker checker(inner, Progress::silent());
     checker.depth_ = depth_ + 1;
@@ -152,17 +158,45 @@ class Checker {
       tree = pickle::parse(bytes, nullptr).tree;
     } catch (const Error& error) {
       if (must_parse) find(Severity::kDanger, "pickle", record, error.what());
-      return;
+      return judge_beginning(bytes, error, record);
     }
-    ++report_.pickles_read;
     judge(tree, record);
   }
 
+  // Python acts on a pickle while it reads: what stands before the place where it breaks still happens.
+  void judge_beginning(ByteSpan bytes, const Error& error, std::string_view record) {
+    size_t broken_at = 0;
+    for (const Location& location : error.locations()) {
+      if (location.kind == "byte") broken_at = std::stoull(location.value);
+    }
+    if (broken_at < 4) return;  // no name fits in there
+    // Ends the pickle at that place; what follows stays as it is, for frames count their bytes.
+    const ByteSpan kept = bytes.first(std::min<size_t>(bytes.size(), broken_at + (16U << 20)));
+    std::vector<uint8_t> beginning(kept.begin(), kept.end());
+    beginning.resize(std::max(beginning.size(), broken_at + 2));
+    beginning[broken_at] = 'N';
+    beginning[broken_at + 1] = '.';
+    try {
+      judge(pickle::parse(beginning, nullptr).tree, record);
+    } catch (const Error&) {
+      find(Severity::kDanger, "pickle", record, "begins like a pickle that is made to break its readers");
+    }
+  }
+
+  // TorchScript finds the classes of its pickles in the archive's own code, whatever their names are.
+  GlobalVerdict verdict_on(const pickle::Node::GlobalName& name) const {
+    const GlobalVerdict verdict = judge_global(name, is_torchscript(report_.kind));
+    if (verdict != GlobalVerdict::kUnknown || !archive_ || !is_torchscript(report_.kind)) return verdict;
+    std::string record = fmt::format("code/{}.py", name.module);
+    std::replace(record.begin(), record.end() - 3, '.', '/');
+    return archive_->has(record) ? GlobalVerdict::kTorchScript : verdict;
+  }
+
   void judge(const pickle::Tree& tree, std::string_view record) {
-    std::map<std::string, GlobalVerdict> seen;
+    ++report_.pickles_read;
     for (const pickle::GlobalUse& used : pickle::list_globals(tree)) {
-      const GlobalVerdict verdict = judge_global(used.name, is_torchscript(report_.kind));
-      if (!seen.emplace(used.name.dotted(), verdict).second) continue;
+      const GlobalVerdict verdict = verdict_on(used.name);
+      if (!seen_.emplace(record, used.name.dotted()).second) continue;
       const std::string name = printable(used.name.dotted());
       const std::string_view use = used.called ? "import and call" : "import";
       if (verdict == GlobalVerdict::kDangerous) {
@@ -185,16 +219,19 @@ class Checker {
       case FileKind::kPickle:
         return check_pickle(bytes, "", true);
       case FileKind::kTorchSaveLegacy:
-      case FileKind::kTorchSaveTar: {
-        const Checkpoint checkpoint = load_checkpoint(mapping_);
-        report_.pickles_read += 1;
-        return judge(checkpoint.tree(), "");
-      }
+        CheckpointBuilder::from_torch(report_.kind, read_torch_legacy(mapping_, judges()));
+        return;
+      case FileKind::kTorchSaveTar:
+        check_tar_members(bytes);
+        CheckpointBuilder::from_torch(report_.kind, read_torch_tar(mapping_, judges()));
+        return;
       case FileKind::kSafetensors:
-      case FileKind::kNpy: {
+        load_checkpoint(mapping_);
+        return check_pickle(bytes, "",
+                            false);  // a file can be both, and torch.load would take it as a pickle
+      case FileKind::kNpy:
         load_checkpoint(mapping_);
         return;
-      }
       case FileKind::kMobileFlatBuffer:
         return find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
       default: {
@@ -206,9 +243,30 @@ class Checker {
     }
   }
 
+  PickleVisitor judges() {
+    return [this](const pickle::Tree& tree, std::string_view place) { judge(tree, place); };
+  }
+
+  // Python's tar reader takes the last member of a name, and lets links and extended headers change both.
+  void check_tar_members(ByteSpan bytes) {
+    for (const tar::Member& member : tar::read_other_members(bytes)) {
+      find(Severity::kDanger, "tar", member.name,
+           "is no plain file: it could pass for another member, which torch.save never wrote");
+    }
+    std::set<std::string_view> names;
+    for (const tar::Member& member : tar::read_members(bytes)) {
+      if (!names.insert(member.name).second) {
+        find(Severity::kDanger, "tar", member.name,
+             "is there twice: readers may disagree on which one counts");
+      }
+    }
+  }
+
   const std::shared_ptr<Mapping>& mapping_;
   Progress& progress_;
   SafetyReport report_;
+  std::shared_ptr<const RecordArchive> archive_;
+  std::set<std::pair<std::string, std::string>> seen_;  // records and names
   int depth_ = 0;
 };
 

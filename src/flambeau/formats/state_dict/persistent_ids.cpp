@@ -48,4 +48,13 @@ StorageId parse_storage_id(const Node& id) {
   return result;
 }
 
+const Node* class_in_persistent_id(const Node& id) {
+  if (!id.is(Kind::kTuple)) return nullptr;
+  const std::span<Node* const> parts = id.items();
+  if (parts.size() == 3 && parts[0]->is(Kind::kGlobal)) return parts[0];
+  const bool is_module =
+      parts.size() == 4 && parts[0]->is(Kind::kString) && parts[0]->as_string() == "module";
+  return is_module && parts[1]->is(Kind::kGlobal) ? parts[1] : nullptr;
+}
+
 }  // namespace flambeau

@@ -27,4 +27,8 @@ struct StorageId {
 // Throws Error(kCorrupt) saying what is wrong with the id.
 StorageId parse_storage_id(const pickle::Node& id);
 
+// Older files keep the source text of pickled classes in such ids: ('module', class, file, text), in the tar
+// form (class, file, text). The class then; null for every other id.
+const pickle::Node* class_in_persistent_id(const pickle::Node& id);
+
 }  // namespace flambeau

@@ -5,6 +5,7 @@
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/state_dict/numpy_pickle.h"
+#include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/resolve_bits.h"
 
 namespace flambeau {
@@ -136,10 +137,12 @@ StorageClass storage_class_from_node(const Node& node) {
               "a newer Flambeau may know it");
 }
 
-const Rebuilt* Rebuilder::find(const Node& node) {
+const Rebuilt* Rebuilder::find(const Node& node) { return find_at(node, 0); }
+
+const Rebuilt* Rebuilder::find_at(const Node& node, int depth) {
   if (!node.is(Kind::kCall) && !node.is(Kind::kPersistent)) return nullptr;
   auto found = cache_.find(&node);
-  if (found == cache_.end()) found = cache_.emplace(&node, rebuild(node, 0)).first;
+  if (found == cache_.end()) found = cache_.emplace(&node, rebuild(node, depth)).first;
   return found->second ? &*found->second : nullptr;
 }
 
@@ -147,6 +150,7 @@ std::optional<Rebuilt> Rebuilder::rebuild(const Node& node, int depth) {
   if (depth > kMostNesting)
     corrupt(fmt::format("tensors are wrapped in each other more than {} deep", kMostNesting));
   if (node.is(Kind::kPersistent)) {
+    if (class_in_persistent_id(*node.persistent_id()) != nullptr) return std::nullopt;
     std::variant<TypedStorage, Tensor> loaded = source_.load(*node.persistent_id(), 0);
     if (Tensor* tensor = std::get_if<Tensor>(&loaded))
       return Rebuilt{std::move(*tensor), TensorRole::kTensor, &node};
@@ -187,12 +191,12 @@ std::optional<Rebuilt> Rebuilder::rebuild(const Node& node, int depth) {
     } else if (call.state != nullptr && call.state->is(Kind::kTuple) && !call.state->items().empty()) {
       data = call.state->items()[0];
     }
-    if (data == nullptr || !(data->is(Kind::kCall) || data->is(Kind::kPersistent))) return std::nullopt;
-    std::optional<Rebuilt> inner = rebuild(*data, depth + 1);
-    if (!inner) return std::nullopt;
-    inner->role = global.name == "Parameter" ? TensorRole::kParameter : TensorRole::kTensor;
-    inner->tensor.set_requires_grad(inner->role == TensorRole::kParameter);
-    return inner;
+    const Rebuilt* inner = data == nullptr ? nullptr : find_at(*data, depth + 1);
+    if (inner == nullptr) return std::nullopt;
+    Rebuilt wrapped = *inner;
+    wrapped.role = global.name == "Parameter" ? TensorRole::kParameter : TensorRole::kTensor;
+    wrapped.tensor.set_requires_grad(wrapped.role == TensorRole::kParameter);
+    return wrapped;
   }
   if (legacy_tensor_class(global)) {
     if (call.state == nullptr || !call.state->is(Kind::kTuple)) return std::nullopt;
@@ -246,10 +250,9 @@ std::optional<Rebuilt> Rebuilder::rebuild_torch_utils(const Node& node, std::str
 }
 
 Tensor Rebuilder::part(const Node& node, int depth) {
-  std::optional<Rebuilt> inner;
-  if (node.is(Kind::kCall) || node.is(Kind::kPersistent)) inner = rebuild(node, depth + 1);
-  if (!inner) corrupt(fmt::format("a tensor is expected, found a {}", kind_name(node.kind())));
-  return std::move(inner->tensor);
+  const Rebuilt* inner = find_at(node, depth + 1);
+  if (inner == nullptr) corrupt(fmt::format("a tensor is expected, found {}", a_kind(node.kind())));
+  return inner->tensor;
 }
 
 TypedStorage Rebuilder::storage_of(const Node& node, size_t word) {

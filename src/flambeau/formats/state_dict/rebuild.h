@@ -35,7 +35,8 @@ enum class TensorRole : uint8_t { kTensor, kParameter, kStorage, kNumpyArray };
 struct Rebuilt {
   Tensor tensor;
   TensorRole role = TensorRole::kTensor;
-  // The call that holds the data: the node itself, or what a Parameter or subclass wraps.
+  // The call that holds the data: the node itself, or what a Parameter or subclass wraps. find(*core) gives
+  // the tensor without what the wrapping adds.
   const pickle::Node* core = nullptr;
 };
 
@@ -48,6 +49,7 @@ class Rebuilder {
   const Rebuilt* find(const pickle::Node& node);
 
  private:
+  const Rebuilt* find_at(const pickle::Node& node, int depth);
   std::optional<Rebuilt> rebuild(const pickle::Node& node, int depth);
   Tensor part(const pickle::Node& node, int depth);
   TypedStorage storage_of(const pickle::Node& node, size_t word);

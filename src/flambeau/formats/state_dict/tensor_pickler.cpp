@@ -66,8 +66,8 @@ TensorPickler::Description TensorPickler::describe_parts(const Tensor& tensor) {
   return {utils(is_untyped ? "_rebuild_tensor_v3" : "_rebuild_tensor_v2"), tree_.tuple(std::move(args))};
 }
 
-Node* TensorPickler::describe_storage(const Tensor& tensor) {
-  return persistent_storage(tensor, needs_untyped(tensor) || tensor.dtype() == DType::kUInt8);
+Node* TensorPickler::describe_storage(const Tensor& tensor, bool is_untyped) {
+  return persistent_storage(tensor, is_untyped || needs_untyped(tensor));
 }
 
 bool TensorPickler::needs_untyped(const Tensor& tensor) const {

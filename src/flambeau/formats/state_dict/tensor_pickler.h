@@ -25,8 +25,9 @@ class TensorPickler {
     pickle::Node* args;
   };
   Description describe_parts(const Tensor& tensor);
-  // A storage on its own, as torch.save(tensor.storage()) has it; the tensor spans all of it.
-  pickle::Node* describe_storage(const Tensor& tensor);
+  // A storage on its own, as torch.save(tensor.storage()) has it; the tensor spans all of it. `is_untyped`:
+  // as torch.save(tensor.untyped_storage()) has it.
+  pickle::Node* describe_storage(const Tensor& tensor, bool is_untyped);
 
   // In order of their keys: "0", "1", ...
   const std::vector<std::shared_ptr<Storage>>& storages() const { return storages_; }

@@ -37,6 +37,11 @@ class LegacyStorages final : public PersistentSource {
                   fmt::format("the storage '{}' is not in the file", printable(parsed.key)),
                   "the file is incomplete: get it again");
     }
+    if (parsed.byte_count != place->second.size) {
+      throw Error(ErrorCode::kCorrupt,
+                  fmt::format("the storage '{}' should have {} bytes, the file has {}", printable(parsed.key),
+                              parsed.byte_count, place->second.size));
+    }
     std::shared_ptr<Storage> storage = root(parsed.key, place->second);
     if (parsed.view) storage = view(*parsed.view, place->second, dtype_size(parsed.dtype));
     return TypedStorage{std::move(storage), parsed.dtype, parsed.device, parsed.is_untyped};
@@ -94,13 +99,14 @@ bool looks_like_torch_legacy(ByteSpan bytes) {
          as_text(bytes.first(std::min<size_t>(bytes.size(), 32))).find(magic) != std::string_view::npos;
 }
 
-TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping) {
+TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping, const PickleVisitor& visit) {
   ByteReader reader(mapping->bytes());
   const auto next_pickle = [&](std::string_view what) {
     const size_t start = reader.offset();
     try {
       pickle::Parsed parsed = pickle::parse(reader.whole().subspan(start), mapping);
       reader.skip(parsed.consumed, what);
+      if (visit) visit(parsed.tree, what);
       return std::move(parsed.tree);
     } catch (Error& error) {
       error.add_location(std::string(what), fmt::format("at byte {}", start));

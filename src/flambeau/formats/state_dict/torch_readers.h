@@ -1,6 +1,7 @@
 // The three ages of torch.save files, each as a pickle tree and a source for what the pickle keeps outside.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,12 +21,16 @@ struct TorchFile {
 TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle = "data.pkl",
                          std::string_view storages = "data");
 
+// Told of every pickle that PyTorch would read on its way through the file, as soon as it is read: also those
+// that hold no object of the user. `place` says which it is.
+using PickleVisitor = std::function<void(const pickle::Tree& tree, std::string_view place)>;
+
 // The row of pickles that 0.1.10 to 1.5 wrote: magic number, version, system, object, keys, storages.
 bool looks_like_torch_legacy(ByteSpan bytes);
-TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping);
+TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping, const PickleVisitor& visit = {});
 
 // The tar that came before: members sys_info, pickle, storages, tensors.
 bool looks_like_torch_tar(ByteSpan bytes);
-TorchFile read_torch_tar(std::shared_ptr<Mapping> mapping);
+TorchFile read_torch_tar(std::shared_ptr<Mapping> mapping, const PickleVisitor& visit = {});
 
 }  // namespace flambeau

@@ -44,7 +44,8 @@ class TarContents final : public PersistentSource {
 
 class TarReader {
  public:
-  explicit TarReader(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+  TarReader(std::shared_ptr<Mapping> mapping, const PickleVisitor& visit)
+      : mapping_(std::move(mapping)), visit_(visit) {}
 
   TorchFile read() {
     for (const tar::Member& member : tar::read_members(mapping_->bytes())) {
@@ -57,23 +58,26 @@ class TarReader {
     }
     with_location("record", "storages", [&] { read_storages(); });
     with_location("record", "tensors", [&] { read_tensors(); });
-    pickle::Tree tree =
-        with_location("record", "pickle", [&] { return pickle::parse(pickle_.data, mapping_).tree; });
+    pickle::Tree tree = with_location("record", "pickle", [&] {
+      ByteReader reader(pickle_.data, pickle_.offset);
+      return next_pickle(reader, "pickle");
+    });
     return {std::move(tree), std::move(contents_)};
   }
 
  private:
-  pickle::Tree next_pickle(ByteReader& reader) {
+  pickle::Tree next_pickle(ByteReader& reader, std::string_view place) {
     pickle::Parsed parsed = pickle::parse(reader.whole().subspan(reader.offset()), mapping_);
     reader.skip(parsed.consumed, "a pickle");
+    if (visit_) visit_(parsed.tree, place);
     return std::move(parsed.tree);
   }
 
   void read_storages() {
     ByteReader reader(storages_.data, storages_.offset);
-    const int64_t count = next_pickle(reader).root()->as_int();
+    const int64_t count = next_pickle(reader, "storages").root()->as_int();
     for (int64_t i = 0; i < count; ++i) {
-      const pickle::Tree tree = next_pickle(reader);  // (key, location, class)
+      const pickle::Tree tree = next_pickle(reader, "storages");  // (key, location, class)
       const std::span<Node* const> parts = tree.root()->items();
       if (parts.size() != 3) reader.fail("the description of a storage has 3 parts");
       const DType dtype = storage_class_from_node(*parts[2]).dtype;
@@ -93,7 +97,7 @@ class TarReader {
 
   // [(key, key of the whole, offset, elements), ...]
   void read_storage_views(ByteReader& reader) {
-    const pickle::Tree tree = next_pickle(reader);
+    const pickle::Tree tree = next_pickle(reader, "storages");
     for (const Node* node : tree.root()->items()) {
       const std::span<Node* const> parts = node->items();
       if (parts.size() != 4) reader.fail("the description of a storage's view has 4 parts");
@@ -115,9 +119,9 @@ class TarReader {
   void read_tensors() {
     if (tensors_.name.empty()) return;  // the pickle describes its tensors itself
     ByteReader reader(tensors_.data, tensors_.offset);
-    const int64_t count = next_pickle(reader).root()->as_int();
+    const int64_t count = next_pickle(reader, "tensors").root()->as_int();
     for (int64_t i = 0; i < count; ++i) {
-      const pickle::Tree tree = next_pickle(reader);  // (key, key of the storage, class)
+      const pickle::Tree tree = next_pickle(reader, "tensors");  // (key, key of the storage, class)
       const std::span<Node* const> parts = tree.root()->items();
       if (parts.size() != 3) reader.fail("the description of a tensor has 3 parts");
       const auto rank = reader.le<int32_t>("the rank of a tensor");
@@ -136,6 +140,7 @@ class TarReader {
   }
 
   std::shared_ptr<Mapping> mapping_;
+  const PickleVisitor& visit_;
   tar::Member storages_, tensors_, pickle_;
   std::unique_ptr<TarContents> contents_ = std::make_unique<TarContents>();
 };
@@ -144,6 +149,8 @@ class TarReader {
 
 bool looks_like_torch_tar(ByteSpan bytes) { return tar::looks_like_tar(bytes); }
 
-TorchFile read_torch_tar(std::shared_ptr<Mapping> mapping) { return TarReader(std::move(mapping)).read(); }
+TorchFile read_torch_tar(std::shared_ptr<Mapping> mapping, const PickleVisitor& visit) {
+  return TarReader(std::move(mapping), visit).read();
+}
 
 }  // namespace flambeau

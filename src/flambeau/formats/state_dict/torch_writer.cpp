@@ -5,6 +5,7 @@
 #include "flambeau/archive/pickle_writer.h"
 #include "flambeau/archive/zip_writer.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/tensor_pickler.h"
 #include "flambeau/formats/tensor_pieces.h"
 
@@ -25,10 +26,32 @@ Node* describe_wrapped(pickle::Tree& tree, TensorPickler& pickler, const Node& c
                    tree.tuple({parts.function, call.args->items()[1], parts.args, call.args->items()[3]}));
 }
 
+// Whether a storage on its own was saved as torch.UntypedStorage; the tar form had no such class.
+bool was_untyped(const Node& storage) {
+  const Node& id = *storage.persistent_id();
+  return id.is(Kind::kTuple) && id.items().size() > 1 && storage_class_from_node(*id.items()[1]).is_untyped;
+}
+
+// What is left of the ids that were read: classes with their source text become plain classes, as
+// torch.save writes them today; nothing else may slip through, for its key belongs to the old file.
+void replace_other_ids(const pickle::Tree& tree, pickle::Substitutions& substitutions) {
+  for (const Node* node : tree.persistents()) {
+    substitutions.try_emplace(node, class_in_persistent_id(*node->persistent_id()));
+  }
+}
+
+bool is_torchscript(FileKind kind) {
+  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
+}
+
 }  // namespace
 
 void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSaveOptions& options,
                      Progress& progress) {
+  // The objects around the tensors are of classes that only the TorchScript archive knows.
+  if (is_torchscript(checkpoint.kind())) {
+    return write_torch_zip(sink, Checkpoint::from_tensors(checkpoint.named()), options, progress);
+  }
   pickle::Tree additions;
   TensorPickler pickler(additions);
   for (const CheckpointTensor& entry : checkpoint.tensors()) {
@@ -37,9 +60,10 @@ void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSa
   pickle::Substitutions substitutions;
   checkpoint.for_each_node([&](const Node* node, const Tensor& tensor, TensorRole role) {
     if (role == TensorRole::kNumpyArray || substitutions.contains(node)) return;
-    substitutions[node] = role == TensorRole::kStorage ? pickler.describe_storage(tensor)
+    substitutions[node] = role == TensorRole::kStorage ? pickler.describe_storage(tensor, was_untyped(*node))
                                                        : describe_wrapped(additions, pickler, *node, tensor);
   });
+  replace_other_ids(checkpoint.tree(), substitutions);
   const std::string data = pickle::write_python(*checkpoint.tree().root(), 2, &substitutions);
 
   uint64_t total = 0;

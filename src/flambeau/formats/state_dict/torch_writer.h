@@ -15,8 +15,9 @@ struct TorchSaveOptions {
 };
 
 // The whole structure with its tensors. Tensors that share a storage still do; each storage is written
-// once and whole, from where it lies. The same checkpoint gives the same bytes as torch.save of PyTorch
-// 2.13 gives. Throws Error(kUnsupported) for what a torch.save file cannot hold.
+// once and whole, from where it lies. Of a TorchScript module the state dict is written. The same checkpoint
+// gives the same bytes as torch.save of PyTorch 2.13 gives. Throws Error(kUnsupported) for what a torch.save
+// file cannot hold.
 void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSaveOptions& options,
                      Progress& progress = Progress::silent());
 

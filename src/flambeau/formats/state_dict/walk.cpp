@@ -15,6 +15,7 @@ using pickle::Node;
 using pickle::Pair;
 
 constexpr size_t kMostDepth = 1000;
+constexpr int kMostWrapping = 16;
 
 std::string key_text(const Node& key) {
   switch (key.kind()) {
@@ -92,8 +93,11 @@ class Walker {
     if (++steps_ > most_steps_) too_many();
     if (depth > kMostDepth)
       throw Error(ErrorCode::kLimit, fmt::format("values are nested more than {} deep", kMostDepth));
-    if (visit_tensor(node, name)) return;
     const size_t first = todo_.size();
+    if (visit_tensor(node, name)) {
+      add_attributes(&node, name, depth);
+      return descend(node, first);
+    }
     switch (node.kind()) {
       case Kind::kList:
       case Kind::kTuple:
@@ -110,6 +114,11 @@ class Walker {
       default:
         return;
     }
+    descend(node, first);
+  }
+
+  // What was added from `first` on is inside of the node.
+  void descend(const Node& node, size_t first) {
     if (todo_.size() == first) return;
     if (!on_path_.insert(&node).second) {  // a cycle: we are inside of this node already
       todo_.resize(first);
@@ -131,15 +140,15 @@ class Walker {
     } catch (Error& error) {
       if (error.code() == ErrorCode::kUnsupported) {
         found_.skipped.push_back({name, error.what()});
-        return true;
+        return false;  // there may be tensors inside: an array of objects, the storage of an unknown type
       }
       error.add_location("tensor", name);
       throw;
     }
   }
 
-  void add(const Node* node, std::string name, size_t depth) {
-    switch (node->kind()) {
+  static bool may_hold_tensors(const Node& node) {
+    switch (node.kind()) {
       case Kind::kList:
       case Kind::kTuple:
       case Kind::kSet:
@@ -147,10 +156,14 @@ class Walker {
       case Kind::kDict:
       case Kind::kCall:
       case Kind::kPersistent:
-        break;
+        return true;
       default:
-        return;  // holds no tensors
+        return false;
     }
+  }
+
+  void add(const Node* node, std::string name, size_t depth) {
+    if (!may_hold_tensors(*node)) return;
     if (todo_.size() > most_steps_ || (name_bytes_ += name.size()) > most_name_bytes_) too_many();
     Step step;
     step.node = node;
@@ -169,8 +182,28 @@ class Walker {
 
   void add_pairs(std::span<const Pair> pairs, const std::string& name, size_t depth, bool is_module) {
     for (const Pair& pair : pairs) {
+      // Early optimizers kept their state by parameter.
+      if (may_hold_tensors(*pair.key)) add(pair.key, joined(name, key_text(*pair.key)), depth);
       const bool is_hidden = is_module && is_module_bookkeeping(*pair.key);
       add(pair.value, is_hidden ? name : joined(name, key_text(*pair.key)), depth);
+    }
+  }
+
+  // What a user hung on a tensor: tensor.note = ... The state of a Parameter or of another subclass, which
+  // may wrap one more.
+  void add_attributes(const Node* node, const std::string& name, size_t depth) {
+    for (int level = 0; level < kMostWrapping && node->is(Kind::kCall); ++level) {
+      const Node::Call call = node->as_call();
+      if (!call.callee->is(Kind::kGlobal) || !call.args->is(Kind::kTuple)) return;
+      const std::string_view function = call.callee->as_global().name;
+      const std::span<Node* const> args = call.args->items();
+      if (function.starts_with("_rebuild_from_type")) {
+        if (args.size() == 4) add(args[3], name, depth);
+        return;
+      }
+      if (!function.starts_with("_rebuild_parameter") || args.empty()) return;
+      if (args.size() == 4) add(args[3], name, depth);
+      node = args[0];
     }
   }
 
