@@ -72,6 +72,7 @@ void Table::add(std::vector<std::string> row) { rows_.push_back(std::move(row));
 
 void Table::print(int indent) const {
   std::vector<size_t> widths;
+  widths.reserve(header_.size());
   for (const std::string& cell : header_) widths.push_back(width_of(cell));
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));

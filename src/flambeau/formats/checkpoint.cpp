@@ -128,7 +128,7 @@ Checkpoint load_checkpoint(const RecognizedFile& file, const std::shared_ptr<Map
   return mapping->path().empty() ? open() : with_location("file", mapping->path(), open);
 }
 
-Checkpoint load_checkpoint(std::shared_ptr<Mapping> mapping) {
+Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping) {
   return load_checkpoint(recognize_file(mapping), mapping);
 }
 
