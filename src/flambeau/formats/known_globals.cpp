@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 14> kRebuildFunctions = {
     "_rebuild_xla_tensor",
 };
 
-constexpr std::array<std::string_view, 21> kPlainValues = {
+constexpr std::array<std::string_view, 23> kPlainValues = {
     "collections.OrderedDict",
     "collections.Counter",
     "collections.defaultdict",
@@ -44,10 +44,12 @@ constexpr std::array<std::string_view, 21> kPlainValues = {
     "torch.Tensor",
     "torch.device",
     "_codecs.encode",
+    "builtins.bytes",
     "builtins.bytearray",
     "builtins.set",
     "builtins.frozenset",
     "builtins.complex",
+    "__builtin__.bytes",
     "__builtin__.bytearray",
     "__builtin__.set",
     "__builtin__.frozenset",
@@ -84,8 +86,15 @@ constexpr std::array<std::string_view, 14> kDangerousBuiltins = {
     "setattr", "delattr", "globals",  "locals",  "apply", "input",      "breakpoint",
 };
 
+// int1 to int7 and uint1 to uint7: types that PyTorch names and cannot save tensors of.
+bool is_narrow_integer(std::string_view name) {
+  if (name.starts_with('u')) name.remove_prefix(1);
+  return name.size() == 4 && name.starts_with("int") && name[3] >= '1' && name[3] <= '7';
+}
+
 bool is_storage_or_tensor_class(std::string_view module, std::string_view name) {
-  if (module != "torch" && module != "torch.cuda" && module != "torch.storage") return false;
+  const bool is_sparse = module == "torch.sparse" || module == "torch.cuda.sparse";
+  if (module != "torch" && module != "torch.cuda" && module != "torch.storage" && !is_sparse) return false;
   if (name == "UntypedStorage" || name == "_UntypedStorage" || name == "TypedStorage" ||
       name == "_TypedStorage") {
     return true;
@@ -119,11 +128,14 @@ GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torch
   if (module == "torch" && (dtype_from_name(name) || scheme_from_name(name) || layout_from_name(name))) {
     return GlobalVerdict::kData;
   }
+  if (module == "torch" && is_narrow_integer(name)) return GlobalVerdict::kData;
   if (module == "torch._utils" && contains(kRebuildFunctions, name)) return GlobalVerdict::kData;
   if (is_storage_or_tensor_class(module, name)) return GlobalVerdict::kData;
-  const std::string dotted = global.dotted();
-  if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
-  if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
+  if (name.find('.') == std::string_view::npos) {  // otherwise an attribute of something
+    const std::string dotted = global.dotted();
+    if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
+    if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
+  }
   if (module == "torch.jit._pickle") return GlobalVerdict::kTorchScript;
   if (in_torchscript && (module == "__torch__" || module.starts_with("__torch__."))) {
     return GlobalVerdict::kTorchScript;

@@ -66,11 +66,14 @@ class Outliner {
     if (checkpoint_ == nullptr) return nullptr;
     if (const Tensor* tensor = checkpoint_->tensor_at(&node)) return tensor;
     // A Parameter: the tensor is its first argument.
-    if (node.is(Kind::kCall) && node.as_call().args->is(Kind::kTuple) &&
-        !node.as_call().args->items().empty()) {
-      return checkpoint_->tensor_at(node.as_call().args->items()[0]);
+    if (!node.is(Kind::kCall)) return nullptr;
+    const Node::Call call = node.as_call();
+    if (!call.callee->is(Kind::kGlobal) || !call.args->is(Kind::kTuple) || call.args->items().empty()) {
+      return nullptr;
     }
-    return nullptr;
+    const std::string_view name = call.callee->as_global().name;
+    const bool wraps = name.starts_with("_rebuild_") || name == "Parameter" || name == "Buffer";
+    return wraps ? checkpoint_->tensor_at(call.args->items()[0]) : nullptr;
   }
 
   static std::string describe(const Node& node) {

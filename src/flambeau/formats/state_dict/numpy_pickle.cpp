@@ -55,16 +55,26 @@ NumpyType numpy_type(const Node& node) {
               fmt::format("a NumPy array of type '{}' has no tensor type", printable(code)));
 }
 
-// Bytes, or in protocol 2 the call _codecs.encode(text, 'latin1') that stands for them.
+// Bytes; or in protocol 2 the calls _codecs.encode(text, 'latin1') and bytes() that stand for them; or what
+// was a string of bytes in Python 2.
 std::vector<uint8_t> bytes_of(const Node& node) {
   if (node.is(Kind::kBytes) || node.is(Kind::kByteArray)) {
     const ByteSpan bytes = node.as_bytes();
     return {bytes.begin(), bytes.end()};
   }
-  if (!node.is(Kind::kCall) || !node.as_call().callee->is_global("_codecs.encode")) {
-    corrupt(fmt::format("the data of a NumPy array should be bytes, found a {}", kind_name(node.kind())));
+  if (node.is(Kind::kString)) {
+    const ByteSpan text = as_bytes(node.as_string());
+    return {text.begin(), text.end()};
   }
+  if (!node.is(Kind::kCall)) {
+    corrupt(fmt::format("the data of a NumPy array should be bytes, found {}", a_kind(node.kind())));
+  }
+  const Node& callee = *node.as_call().callee;
   const std::span<Node* const> args = node.as_call().args->items();
+  const bool is_bytes = callee.is_global("builtins.bytes") || callee.is_global("__builtin__.bytes");
+  if (is_bytes && args.empty()) return {};
+  if (!callee.is_global("_codecs.encode"))
+    corrupt("the data of a NumPy array should be bytes, found another call");
   if (args.empty()) corrupt("_codecs.encode without a text");
   std::vector<uint8_t> bytes;
   const std::string_view text = args[0]->as_string();

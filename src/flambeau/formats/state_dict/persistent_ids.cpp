@@ -17,7 +17,7 @@ using pickle::Node;
 
 StorageId parse_storage_id(const Node& id) {
   if (!id.is(Kind::kTuple))
-    corrupt(fmt::format("a persistent id should be a tuple, found a {}", kind_name(id.kind())));
+    corrupt(fmt::format("a persistent id should be a tuple, found {}", a_kind(id.kind())));
   const std::span<Node* const> parts = id.items();
   if (parts.empty() || !parts[0]->is(Kind::kString) || parts[0]->as_string() != "storage") {
     corrupt("a persistent id should start with 'storage'");

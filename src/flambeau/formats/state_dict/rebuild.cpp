@@ -21,7 +21,8 @@ constexpr int kMostNesting = 16;
 
 void need_arguments(std::span<Node* const> args, size_t least, size_t most, std::string_view what) {
   if (args.size() < least || args.size() > most) {
-    corrupt(fmt::format("{} takes {} to {} arguments, {} are given", what, least, most, args.size()));
+    const std::string range = least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+    corrupt(fmt::format("{} takes {} arguments, {} are given", what, range, args.size()));
   }
 }
 
@@ -58,7 +59,7 @@ Layout layout_from_node(const Node& node) {
              node.as_call().args->is(Kind::kTuple) && node.as_call().args->items().size() == 1) {
     name = std::string(node.as_call().args->items()[0]->as_string());
   } else {
-    corrupt(fmt::format("a layout is expected, found a {}", kind_name(node.kind())));
+    corrupt(fmt::format("a layout is expected, found {}", a_kind(node.kind())));
   }
   const std::optional<Layout> layout = layout_from_name(name);
   if (!layout) corrupt(fmt::format("'{}' is not a layout", printable(name)));

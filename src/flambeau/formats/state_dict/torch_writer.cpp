@@ -40,6 +40,18 @@ void replace_other_ids(const pickle::Tree& tree, pickle::Substitutions& substitu
   }
 }
 
+std::string pickled(const Checkpoint& checkpoint, const pickle::Substitutions& substitutions) {
+  try {
+    return pickle::write_python(*checkpoint.tree().root(), 2, &substitutions);
+  } catch (Error& error) {
+    if (error.code() == ErrorCode::kUnsupported && !checkpoint.skipped().empty()) {
+      const auto& [name, reason] = checkpoint.skipped().front();
+      error.set_remedy(fmt::format("leave it out with a filter; '{}': {}", printable(name), reason));
+    }
+    throw;
+  }
+}
+
 bool is_torchscript(FileKind kind) {
   return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
 }
@@ -64,7 +76,7 @@ void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSa
                                                        : describe_wrapped(additions, pickler, *node, tensor);
   });
   replace_other_ids(checkpoint.tree(), substitutions);
-  const std::string data = pickle::write_python(*checkpoint.tree().root(), 2, &substitutions);
+  const std::string data = pickled(checkpoint, substitutions);
 
   uint64_t total = 0;
   for (const std::shared_ptr<Storage>& storage : pickler.storages()) total += storage->size();
