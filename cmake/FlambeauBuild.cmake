@@ -8,6 +8,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(flambeau_flags INTERFACE)
 target_compile_options(flambeau_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
                        -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(flambeau_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlaps in std::string that are none
+endif()
 if(FLAMBEAU_WERROR)
   target_compile_options(flambeau_flags INTERFACE -Werror)
 endif()

@@ -68,8 +68,8 @@ void print_report(const std::string& path, const SafetyReport& report) {
                finding.topic, place, finding.message);
   }
   if (report.records_verified > 0 || report.pickles_read > 0) {
-    fmt::print("  {} records verified, {} pickles read, nothing was run\n", report.records_verified,
-               report.pickles_read);
+    fmt::print("  {} verified, {} read, nothing was run\n", counted(report.records_verified, "record"),
+               counted(report.pickles_read, "pickle"));
   }
 }
 

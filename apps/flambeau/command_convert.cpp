@@ -5,6 +5,7 @@
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/inspect.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
@@ -20,6 +21,22 @@ WeightFormat output_format(const ConvertCommandOptions& options) {
       .add_location("file", options.output);
 }
 
+// A torch.save file keeps everything around the tensors. What is not plain data would go along with it, and
+// the new file would be as dangerous as the old one.
+void need_plain_data(const Checkpoint& checkpoint, const std::string& path) {
+  const std::vector<std::string> names = unsafe_globals(checkpoint.tree());
+  if (names.empty()) return;
+  throw Error(ErrorCode::kUnsafe,
+              fmt::format("holds more than data: {}{}", printable(names.front()),
+                          names.size() == 1 ? "" : fmt::format(" and {} other names", names.size() - 1)),
+              "keep the tensors alone with --filter '*'")
+      .add_location("file", path);
+}
+
+bool is_torchscript(const Checkpoint& checkpoint) {
+  return checkpoint.kind() == FileKind::kTorchScript || checkpoint.kind() == FileKind::kTorchScriptMobile;
+}
+
 }  // namespace
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
@@ -29,7 +46,7 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
   ConvertOptions convert;
   convert.patterns = options.filters;
   convert.pool = &pool;
-  convert.progress = &progress;
+  convert.keep_sharing = format == WeightFormat::kTorchSave;
   if (!options.dtype.empty()) {
     convert.dtype = dtype_from_name(options.dtype);
     if (!convert.dtype) {
@@ -53,6 +70,9 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
         "leave them out with --filter")
         .add_location("file", options.input);
   }
+  // The module around TorchScript's tensors means nothing to torch.load: its weights become a state dict.
+  if (is_torchscript(loaded)) loaded = Checkpoint::from_tensors(loaded.named());
+  if (keeps_structure) need_plain_data(loaded, options.input);
   const Checkpoint checkpoint =
       with_location("file", options.input, [&] { return transform(std::move(loaded), convert); });
   save_checkpoint(checkpoint, options.output, format, progress);
@@ -67,8 +87,8 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
     value.set("bytes", bytes);
     print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{}: {} tensors, {}\n", styled(printable(options.output, 400), Style::kBold),
-               checkpoint.tensors().size(), human_bytes(bytes));
+    fmt::print("{}: {}, {}\n", styled(printable(options.output, 400), Style::kBold),
+               counted(checkpoint.tensors().size(), "tensor"), human_bytes(bytes));
   }
   return kExitOk;
 }

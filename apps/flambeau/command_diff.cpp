@@ -128,7 +128,7 @@ int run_diff(const DiffOptions& options, const CommonOptions& common) {
     Table table({"tensor", "difference", ""});
     for (const Row& row : differ.rows()) table.add({printable(row.name), row.status, row.detail});
     if (!table.empty()) table.print();
-    fmt::print("{} tensors equal, {} differ\n", differ.equal(), differ.rows().size());
+    fmt::print("{} equal, {} different\n", counted(differ.equal(), "tensor"), differ.rows().size());
   }
   return is_equal ? kExitOk : kExitFound;
 }

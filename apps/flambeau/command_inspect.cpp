@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <unordered_map>
 
 #include "commands.h"
 #include "flambeau/error.h"
@@ -18,8 +19,11 @@ namespace {
 
 std::string shape_of(const Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.sizes(), ", ")); }
 
+// The first tensor seen of each storage.
+using SharedStorages = std::unordered_map<const Storage*, std::string>;
+
 // What is special about a tensor: how it is laid out, where it was, what it stands for.
-std::string remarks(const CheckpointTensor& entry) {
+std::string remarks(const CheckpointTensor& entry, SharedStorages& shared) {
   std::vector<std::string> parts;
   const Tensor& tensor = entry.tensor;
   if (entry.role == TensorRole::kParameter) parts.emplace_back("parameter");
@@ -29,6 +33,10 @@ std::string remarks(const CheckpointTensor& entry) {
   if (tensor.layout() == Layout::kStrided && !tensor.is_contiguous()) parts.emplace_back("strided");
   if (const Quantizer* quantizer = tensor.quantizer()) parts.emplace_back(scheme_name(quantizer->scheme));
   if (tensor.device().type != DeviceType::kCpu) parts.push_back(tensor.device().to_string());
+  if (tensor.storage()) {
+    const auto [first, is_new] = shared.try_emplace(tensor.storage().get(), entry.name);
+    if (!is_new) parts.push_back(fmt::format("shares its storage with {}", printable(first->second)));
+  }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -113,7 +121,8 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     bytes += entry.tensor.byte_count();
     elements += entry.tensor.element_count();
   }
-  print_heading(fmt::format("{} tensors, {} values, {}", tensors.size(), elements, human_bytes(bytes)));
+  print_heading(fmt::format("{}, {}, {}", counted(tensors.size(), "tensor"),
+                            counted(static_cast<uint64_t>(elements), "value"), human_bytes(bytes)));
   if (tensors.empty()) return;
   std::vector<std::string> header = {"name", "type", "shape", "bytes"};
   if (options.statistics) header.insert(header.end(), {"min", "max", "mean", "NaN"});
@@ -124,6 +133,7 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     for (size_t column = 4; column < 8; ++column) table.align_right(column);
   }
   size_t shown = 0;
+  SharedStorages shared;
   for (const CheckpointTensor& entry : tensors) {
     if (options.limit != 0 && shown == options.limit) break;
     ++shown;
@@ -133,7 +143,7 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     if (options.statistics) {
       for (std::string& cell : statistics_cells(tensor, pool)) row.push_back(std::move(cell));
     }
-    row.push_back(remarks(entry));
+    row.push_back(remarks(entry, shared));
     table.add(std::move(row));
   }
   table.print(2);
@@ -158,17 +168,28 @@ bool is_worth_showing(const Inspection& inspection) {
   return false;
 }
 
+std::vector<RecordInfo> notable_records(const std::vector<RecordInfo>& records) {
+  std::vector<RecordInfo> notable;
+  for (const RecordInfo& record : records) {
+    if (record.role == RecordRole::kCode || record.role == RecordRole::kExtraFile ||
+        record.role == RecordRole::kLibrary || record.role == RecordRole::kOther) {
+      notable.push_back(record);
+    }
+  }
+  return notable;
+}
+
 void print_inspection(const std::string& path, const Inspection& inspection, const InspectOptions& options,
                       ThreadPool& pool) {
   const FileKindInfo& kind = file_kind_info(inspection.kind);
   fmt::print("{}: {}, {}\n", styled(printable(path, 400), Style::kBold), kind.description,
              human_bytes(inspection.file_size));
   std::vector<std::string> facts;
-  if (!inspection.producer.empty()) facts.push_back("written by " + inspection.producer);
+  if (!inspection.producer.empty()) facts.push_back("in the form of " + inspection.producer);
   if (inspection.format_version)
     facts.push_back(fmt::format("archive version {}", *inspection.format_version));
   if (!inspection.byte_order.empty()) facts.push_back(inspection.byte_order + "-endian");
-  if (!inspection.records.empty()) facts.push_back(fmt::format("{} records", inspection.records.size()));
+  if (!inspection.records.empty()) facts.push_back(counted(inspection.records.size(), "record"));
   if (!facts.empty()) fmt::print("  {}\n", fmt::join(facts, ", "));
 
   if (inspection.checkpoint) {
@@ -178,10 +199,12 @@ void print_inspection(const std::string& path, const Inspection& inspection, con
     print_tensors(*inspection.checkpoint, options, pool);
   }
   if (options.structure || is_worth_showing(inspection)) print_structure(inspection);
-  const bool show_records = options.records || !inspection.checkpoint;
-  if (show_records && !inspection.records.empty()) {
-    print_heading("records");
-    print_records(inspection.records, options.records ? 0 : options.limit);
+  // Beside the tensors only what a person might want to read: code, extra files, libraries.
+  const bool show_all = options.records || !inspection.checkpoint;
+  const std::vector<RecordInfo> records = show_all ? inspection.records : notable_records(inspection.records);
+  if (!records.empty()) {
+    print_heading(show_all ? "records" : "files inside");
+    print_records(records, options.records ? 0 : options.limit);
   }
   if (options.globals && !inspection.globals.empty()) {
     print_heading("names in pickles");

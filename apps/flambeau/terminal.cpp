@@ -62,12 +62,17 @@ std::string human_bytes(uint64_t bytes) {
   return fmt::format("{:.0f} EB", value / 1000);
 }
 
+std::string counted(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 Table::Table(std::vector<std::string> header) : header_(std::move(header)), right_(header_.size(), false) {}
 
 void Table::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
 void Table::print(int indent) const {
   std::vector<size_t> widths;
+  widths.reserve(header_.size());
   for (const std::string& cell : header_) widths.push_back(width_of(cell));
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
@@ -80,7 +85,7 @@ void Table::print(int indent) const {
       text += right_[i] ? padding + row[i] : is_last ? row[i] : row[i] + padding;
       if (!is_last) text += "  ";
     }
-    text.resize(text.find_last_not_of(' ') + 1);
+    text.erase(text.find_last_not_of(' ') + 1);
     return text;
   };
   std::puts(styled(line(header_), Style::kDim).c_str());

@@ -19,6 +19,9 @@ std::string styled(std::string_view text, Style style);
 // "1.2 MB".
 std::string human_bytes(uint64_t bytes);
 
+// "1 tensor", "2 tensors".
+std::string counted(uint64_t count, std::string_view what);
+
 // Columns padded to their widest cell; the last one is not padded. Numbers go to the right.
 class Table {
  public:

@@ -20,7 +20,7 @@ endfunction()
 
 # Relocated, because packagers build for one prefix and install into another place.
 must_run("install" ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
-set(expected "layer\\x0aweight")
+set(expected "float32[2, 3]")
 
 must_run("configuring with find_package" ${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE_DIR}/cmake
          -B ${WORK_DIR}/cmake -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX})

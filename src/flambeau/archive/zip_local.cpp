@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flambeau/archive/zip_format.h"
 
 namespace flambeau::zip {
@@ -49,13 +51,37 @@ LocalSizes resolve_sizes(ByteSpan zip64, LocalSizes narrow, const CentralHeader&
 
 }  // namespace
 
-uint64_t check_local_header(ByteSpan file, const CentralHeader& central, uint64_t directory_offset) {
+Surroundings::Surroundings(const Mapping& mapping)
+    // In a small file the pages are few, and mapping them is cheaper.
+    : mapping_(mapping), reads_(mapping.has_file() && mapping.size() > (4U << 20)) {}
+
+ByteSpan Surroundings::get(uint64_t offset, uint64_t count) {
+  if (!reads_ || count > sizeof window_) return mapping_.bytes().subspan(offset, count);
+  if (offset < begin_ || count > size_ || offset - begin_ > size_ - count) {
+    size_ = std::min<uint64_t>(sizeof window_, mapping_.size() - offset);
+    begin_ = offset;
+    mapping_.read_at(begin_, {window_, size_});
+  }
+  return {window_ + (offset - begin_), count};
+}
+
+Preceding bytes_before(Surroundings& file, uint64_t offset) {
+  Preceding result{};
+  const uint64_t count = std::min<uint64_t>(offset, result.size());
+  const ByteSpan bytes = file.get(offset - count, count);
+  std::copy(bytes.begin(), bytes.end(), result.end() - static_cast<ptrdiff_t>(count));
+  return result;
+}
+
+uint64_t check_local_header(Surroundings& file, const CentralHeader& central, uint64_t directory_offset) {
   const uint64_t at = central.header_offset;
   if (at > directory_offset || directory_offset - at < kLocalSize) {
     fail_record(central.name, central.at, ErrorCode::kCorrupt,
                 fmt::format("is said to be at byte {}, the records end at byte {}", at, directory_offset));
   }
-  const uint8_t* raw = &file[at];
+  uint8_t raw[kLocalSize];
+  const ByteSpan header = file.get(at, kLocalSize);
+  std::copy(header.begin(), header.end(), raw);
   if (load_le<uint32_t>(raw) != kLocalSignature) {
     fail_record(central.name, at, ErrorCode::kCorrupt, "no local header where the central directory points");
   }
@@ -67,7 +93,8 @@ uint64_t check_local_header(ByteSpan file, const CentralHeader& central, uint64_
                 fmt::format("has {} bytes of header and {} of data, {} are left",
                             kLocalSize + name_size + extra_size, central.compressed_size, room + kLocalSize));
   }
-  const std::string_view name = as_text(file.subspan(at + kLocalSize, name_size));
+  const ByteSpan variable = file.get(at + kLocalSize, name_size + extra_size);
+  const std::string_view name = as_text(variable.first(name_size));
   if (name != central.name) {
     fail_record(central.name, at, ErrorCode::kCorrupt,
                 fmt::format("is called '{}' in its local header", printable(name)));
@@ -79,7 +106,7 @@ uint64_t check_local_header(ByteSpan file, const CentralHeader& central, uint64_
     fail_difference(central.name, at, "compression method", method, central.method);
 
   const uint64_t extra_at = at + kLocalSize + name_size;
-  const ByteSpan zip64 = zip64_field(file.subspan(extra_at, extra_size), extra_at, central.name);
+  const ByteSpan zip64 = zip64_field(variable.subspan(name_size), extra_at, central.name);
   const LocalSizes sizes =
       resolve_sizes(zip64, {load_le<uint32_t>(raw + 22), load_le<uint32_t>(raw + 18)}, central, at);
   const auto crc = load_le<uint32_t>(raw + 14);
@@ -96,7 +123,7 @@ uint64_t check_local_header(ByteSpan file, const CentralHeader& central, uint64_
   return extra_at + extra_size;
 }
 
-void check_after_data(ByteSpan file, const Entry& entry, bool has_descriptor, uint64_t next) {
+void check_after_data(const Preceding& preceding, const Entry& entry, bool has_descriptor, uint64_t next) {
   const uint64_t data_end = entry.data_offset + entry.compressed_size;
   const uint64_t gap = next - data_end;
   if (!has_descriptor) {
@@ -110,7 +137,7 @@ void check_after_data(ByteSpan file, const Entry& entry, bool has_descriptor, ui
     fail_record(entry.name, data_end, ErrorCode::kCorrupt,
                 fmt::format("a data descriptor of 12 to 24 bytes must follow, found {} bytes", gap));
   }
-  const uint8_t* raw = &file[data_end];
+  const uint8_t* raw = preceding.data() + preceding.size() - gap;
   if (has_signature) {
     if (load_le<uint32_t>(raw) != kDescriptorSignature) {
       fail_record(entry.name, data_end, ErrorCode::kCorrupt, "no data descriptor after the data");

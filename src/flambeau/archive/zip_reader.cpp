@@ -28,10 +28,11 @@ struct Extent {
   uint64_t begin;
   uint64_t index;
   bool has_descriptor;
+  Preceding preceding;  // the end of the record before
 };
 
 // Every byte before the directory must belong to exactly one record.
-void check_extents(ByteSpan file, std::vector<Extent>& extents, std::span<const Entry> entries,
+void check_extents(Surroundings& file, std::vector<Extent>& extents, std::span<const Entry> entries,
                    uint64_t directory_offset) {
   const auto by_begin = [](const Extent& a, const Extent& b) { return a.begin < b.begin; };
   if (!std::is_sorted(extents.begin(), extents.end(), by_begin)) {
@@ -51,7 +52,8 @@ void check_extents(ByteSpan file, std::vector<Extent>& extents, std::span<const 
                   fmt::format("overlaps record '{}' at byte {}",
                               last ? "" : printable(entries[extents[i + 1].index].name), next));
     }
-    check_after_data(file, entry, extents[i].has_descriptor, next);
+    check_after_data(last ? bytes_before(file, next) : extents[i + 1].preceding, entry,
+                     extents[i].has_descriptor, next);
   }
 }
 
@@ -79,6 +81,7 @@ void Reader::read_headers() {
     fail_at(directory.offset, ErrorCode::kLimit,
             fmt::format("{} records, the limit is {}", directory.count, limits_.entries));
   }
+  Surroundings surroundings(*mapping_);
   entries_.reserve(directory.count);
   std::vector<Extent> extents;
   extents.reserve(directory.count);
@@ -92,8 +95,10 @@ void Reader::read_headers() {
     entry.compressed_size = central.compressed_size;
     entry.size = central.size;
     entry.header_offset = central.header_offset;
-    entry.data_offset = check_local_header(file, central, directory.offset);
-    extents.push_back({central.header_offset, i, (central.flags & kFlagDescriptor) != 0});
+    const bool is_inside = central.header_offset <= directory.offset;
+    const Preceding preceding = is_inside ? bytes_before(surroundings, central.header_offset) : Preceding{};
+    entry.data_offset = check_local_header(surroundings, central, directory.offset);
+    extents.push_back({central.header_offset, i, (central.flags & kFlagDescriptor) != 0, preceding});
     at = central.next;
   }
   if (at != directory.end) {
@@ -101,7 +106,7 @@ void Reader::read_headers() {
             fmt::format("{} records are announced, but {} bytes of central directory follow them",
                         directory.count, directory.end - at));
   }
-  check_extents(file, extents, entries_, directory.offset);
+  check_extents(surroundings, extents, entries_, directory.offset);
 }
 
 void Reader::index_names() {

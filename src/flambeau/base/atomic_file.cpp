@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <random>
 #include <utility>
 
@@ -13,11 +15,15 @@
 namespace flambeau {
 namespace {
 
-constexpr size_t kBufferSize = size_t{256} * 1024;
+constexpr size_t kBufferSize = size_t{4} * 1024 * 1024;
+// What direct writing asks of memory, offsets and lengths.
+constexpr size_t kBlock = 4096;
+// A larger save goes past the kernel's cache from here on: filling the cache with it costs more than the
+// writing, and would push out what others need.
+constexpr uint64_t kCachedSize = 128ULL * 1024 * 1024;
+constexpr uint64_t kReserveStep = 256ULL * 1024 * 1024;
 // Writing back while we still produce makes the final fsync short.
 constexpr uint64_t kWritebackStep = 32ULL * 1024 * 1024;
-// One write call takes at most 0x7ffff000 bytes on Linux; smaller steps keep cancellation responsive.
-constexpr size_t kLargestWrite = size_t{16} * 1024 * 1024;
 // As many as the kernel follows.
 constexpr int kMostLinks = 40;
 
@@ -80,7 +86,9 @@ AtomicFile::AtomicFile(std::string path, FileApi& api) : path_(std::move(path)),
       throw file_error(errno, fmt::format("the folder '{}' cannot be opened", printable(folder_)), path_);
     }
     open_temporary();
-    buffer_.reserve(kBufferSize);
+    buffer_.reset(static_cast<uint8_t*>(std::aligned_alloc(kBlock, kBufferSize)));
+    if (!buffer_)
+      throw Error(ErrorCode::kLimit, "there is no memory to save with").add_location("file", path_);
   } catch (...) {
     discard();
     throw;
@@ -122,31 +130,67 @@ void AtomicFile::check_open() const {
   }
 }
 
+void AtomicFile::Free::operator()(uint8_t* memory) const { std::free(memory); }
+
 void AtomicFile::write(ByteSpan bytes) {
   check_open();
-  if (buffer_.size() + bytes.size() > kBufferSize) {
-    try {
-      flush();
-      if (bytes.size() >= kBufferSize) {
-        write_through(bytes);
-        return;
+  while (!bytes.empty()) {
+    if (buffered_ == kBufferSize) {
+      try {
+        flush();
+      } catch (...) {
+        discard();  // a file with a hole in it must not be committed
+        throw;
       }
-    } catch (...) {
-      discard();  // a file with a hole in it must not be committed
-      throw;
     }
+    const size_t count = std::min(bytes.size(), kBufferSize - buffered_);
+    std::memcpy(buffer_.get() + buffered_, bytes.data(), count);
+    buffered_ += count;
+    bytes = bytes.subspan(count);
   }
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
+// Full buffers, and a rest at the end.
 void AtomicFile::flush() {
-  write_through(buffer_);
-  buffer_.clear();
+  if (mode_ == Mode::kCached && on_file_ >= kCachedSize) {
+    mode_ = api_.set_direct(fd_, true) == 0 ? Mode::kDirect : Mode::kOnlyCached;
+  }
+  if (mode_ == Mode::kDirect) write_direct();
+  write_through({buffer_.get(), buffered_});
+  buffered_ = 0;
+}
+
+// Writes the buffer's whole blocks; leaves in it what could not be written this way.
+void AtomicFile::write_direct() {
+  if (on_file_ + buffered_ > reserved_) {
+    api_.reserve(fd_, on_file_, kReserveStep);
+    reserved_ = on_file_ + kReserveStep;
+  }
+  size_t done = 0;
+  while (buffered_ - done >= kBlock) {
+    const ssize_t wrote = api_.write(fd_, buffer_.get() + done, (buffered_ - done) / kBlock * kBlock);
+    if (wrote < 0 && errno == EINTR) continue;
+    // Some file systems accept the flag and then refuse the write.
+    if (wrote < 0 && errno != EINVAL) throw file_error(errno, "cannot be written", path_);
+    if (wrote > 0) {
+      on_file_ += static_cast<uint64_t>(wrote);
+      done += static_cast<size_t>(wrote);
+    }
+    if (wrote <= 0 || static_cast<size_t>(wrote) % kBlock != 0) break;
+  }
+  std::memmove(buffer_.get(), buffer_.get() + done, buffered_ - done);
+  buffered_ -= done;
+  if (buffered_ != 0) leave_direct();
+}
+
+void AtomicFile::leave_direct() {
+  if (api_.set_direct(fd_, false) != 0) throw file_error(errno, "cannot be written", path_);
+  mode_ = Mode::kOnlyCached;
 }
 
 void AtomicFile::write_through(ByteSpan bytes) {
   while (!bytes.empty()) {
-    const ssize_t wrote = api_.write(fd_, bytes.data(), std::min(bytes.size(), kLargestWrite));
+    const ssize_t wrote = api_.write(fd_, bytes.data(), bytes.size());
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) throw file_error(errno, "cannot be written", path_);
     if (wrote == 0) throw file_error(EIO, "cannot be written", path_);
@@ -189,6 +233,7 @@ void AtomicFile::keep_mode_and_owner() {
 
 void AtomicFile::put_in_place() {
   flush();
+  if (reserved_ > on_file_) api_.release_beyond(fd_, on_file_);
   keep_mode_and_owner();
   if (fsync_through_signals(fd_, api_) != 0) throw file_error(errno, "cannot be written to the disk", path_);
   if (temporary_.empty()) {

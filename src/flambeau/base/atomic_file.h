@@ -2,8 +2,8 @@
 // beside the target, fsync, rename over the target, fsync of the folder.
 #pragma once
 
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "flambeau/base/byte_sink.h"
 #include "flambeau/base/file_api.h"
@@ -23,7 +23,7 @@ class AtomicFile final : public ByteSink {
 
   // After an Error the new file is gone, and nothing more can be written.
   void write(ByteSpan bytes) override;
-  uint64_t position() const override { return on_file_ + buffer_.size(); }
+  uint64_t position() const override { return on_file_ + buffered_; }
   // Puts the new file in the target's place. After an Error the old file is there, unless the message
   // says otherwise.
   void commit();
@@ -32,6 +32,8 @@ class AtomicFile final : public ByteSink {
   void open_temporary();
   void check_open() const;
   void flush();
+  void write_direct();
+  void leave_direct();
   void write_through(ByteSpan bytes);
   void keep_mode_and_owner();
   void put_in_place();
@@ -48,7 +50,13 @@ class AtomicFile final : public ByteSink {
   int folder_fd_ = -1;
   uint64_t on_file_ = 0;
   uint64_t writeback_started_ = 0;
-  std::vector<uint8_t> buffer_;
+  uint64_t reserved_ = 0;
+  enum class Mode : uint8_t { kCached, kDirect, kOnlyCached } mode_ = Mode::kCached;
+  struct Free {
+    void operator()(uint8_t* memory) const;
+  };
+  std::unique_ptr<uint8_t, Free> buffer_;  // aligned as direct writing needs it
+  size_t buffered_ = 0;
 };
 
 }  // namespace flambeau

@@ -29,12 +29,12 @@ struct Case {
 
 class EveryFault : public ::testing::TestWithParam<Case> {
  protected:
-  // Saves about 1 MB in uneven pieces. Gives the error, if there was one.
+  // Saves about 10 MB in uneven pieces. Gives the error, if there was one.
   std::optional<std::string> save(FaultyFileApi& api) {
     try {
       AtomicFile file(target_, api);
       for (std::string_view rest = new_; !rest.empty();) {
-        const std::string_view piece = rest.substr(0, 70'001);
+        const std::string_view piece = rest.substr(0, 700'001);
         file.write_text(piece);
         rest.remove_prefix(piece.size());
       }
@@ -70,7 +70,7 @@ class EveryFault : public ::testing::TestWithParam<Case> {
   TemporaryFolder folder_;
   const std::string target_ = folder_ / "model.pt";
   const std::string old_ = std::string(300'000, 'o');
-  const std::string new_ = std::string(500'000, 'n') + std::string(523'456, 'N');
+  const std::string new_ = std::string(5'000'000, 'n') + std::string(5'234'567, 'N');
 };
 
 TEST_P(EveryFault, LeavesTheOldFileOrTheNewOne) {
@@ -147,6 +147,38 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"NamedOverOldIo", true, true, EIO}, Case{"NamedOverOldFull", true, true, ENOSPC},
                       Case{"NamedNewIo", true, false, EIO}, Case{"NamedNewDenied", true, false, EACCES}),
     [](const auto& instance) { return std::string(instance.param.name); });
+
+// The end of a large save, which goes past the cache: from the call that begins it to the last.
+TEST(AtomicFileFaults, LargeSavesLeaveTheOldFileOrTheNewOne) {
+  const TemporaryFolder folder;
+  const std::string target = folder / "model.pt";
+  const std::string text(136'000'001, 'n');
+  const auto save = [&](FaultyFileApi& api) {
+    AtomicFile file(target, api);
+    file.write_text(text);
+    file.commit();
+  };
+  FaultyFileApi whole;
+  save(whole);
+  const auto& log = whole.log();
+  const auto direct = std::find(log.begin(), log.end(), "set_direct");
+  ASSERT_NE(direct, log.end());
+  for (int at = static_cast<int>(direct - log.begin()) + 1; at <= whole.calls(); ++at) {
+    write_file(target, "old");
+    FaultyFileApi api;
+    api.fail_call(at, EIO);
+    bool failed = false;
+    try {
+      save(api);
+    } catch (const Error&) {
+      failed = true;
+    }
+    const std::string content = read_file(target);
+    EXPECT_TRUE(content == "old" || content == text) << "call " << at << ": " << api.failed();
+    EXPECT_TRUE(failed || content == text) << "call " << at << ": " << api.failed();
+    EXPECT_EQ(folder.names().size(), 1U);
+  }
+}
 
 }  // namespace
 }  // namespace flambeau

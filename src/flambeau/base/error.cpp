@@ -52,7 +52,8 @@ Error::Error(ErrorCode code, std::string message, std::string remedy)
 
 Error& Error::add_location(std::string kind, std::string value) {
   // Readers inside of readers may both know the file.
-  if (!locations_.empty() && locations_.front().kind == kind && locations_.front().value == value) return *this;
+  if (!locations_.empty() && locations_.front().kind == kind && locations_.front().value == value)
+    return *this;
   locations_.insert(locations_.begin(), Location{std::move(kind), std::move(value)});
   rebuild_text();
   return *this;

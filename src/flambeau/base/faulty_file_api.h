@@ -53,6 +53,9 @@ class FaultyFileApi : public FileApi {
   ssize_t write(int fd, const void* from, size_t count) override {
     return goes_wrong("write") ? -1 : FileApi::write(fd, from, shortened(count));
   }
+  int set_direct(int fd, bool on) override {
+    return goes_wrong("set_direct") ? -1 : FileApi::set_direct(fd, on);
+  }
   int fsync(int fd) override { return goes_wrong("fsync") ? -1 : FileApi::fsync(fd); }
   int stat(const char* path, struct stat* to) override {
     return goes_wrong("stat") ? -1 : FileApi::stat(path, to);

@@ -17,6 +17,7 @@ class FileApi {
   virtual int open(const char* path, int flags, mode_t mode);
   virtual int close(int fd);
   virtual ssize_t read(int fd, void* to, size_t count);
+  virtual ssize_t read_at(int fd, void* to, size_t count, uint64_t offset);
   virtual ssize_t write(int fd, const void* from, size_t count);
   virtual int fsync(int fd);
   virtual int stat(const char* path, struct stat* to);
@@ -31,6 +32,11 @@ class FileApi {
   virtual int unlink(const char* path);
   // Asks the kernel to start writing back a range; only a hint, never an error.
   virtual void start_writeback(int fd, uint64_t offset, uint64_t count);
+  // Writing past the kernel's cache (O_DIRECT), on or off. -1 where the file system does not have it.
+  virtual int set_direct(int fd, bool on);
+  // Asks for disk space beyond what is written; and gives back what is beyond `size`. Hints likewise.
+  virtual void reserve(int fd, uint64_t offset, uint64_t count);
+  virtual void release_beyond(int fd, uint64_t size);
   // A private, copy-on-write mapping of a whole file. MAP_FAILED on failure.
   virtual void* map_private(int fd, size_t count);
   virtual int unmap(void* at, size_t count);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/file_api.h"
@@ -26,6 +27,8 @@ class FileCloser {
   FileCloser(const FileCloser&) = delete;
   FileCloser& operator=(const FileCloser&) = delete;
   int get() const { return fd_; }
+  // The caller closes it from now on.
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "flambeau/base/error.h"
@@ -34,7 +35,7 @@ std::shared_ptr<Mapping> Mapping::open(const std::string& path, FileApi& api) {
   mapping->path_ = path;
   const int fd = api.open(path.c_str(), O_RDONLY, 0);
   if (fd < 0) throw file_error(errno, "cannot be opened", path);
-  const FileCloser closer(fd, api);
+  FileCloser closer(fd, api);
 
   struct stat info{};
   if (api.fstat(fd, &info) != 0) throw file_error(errno, "cannot be examined", path);
@@ -51,7 +52,8 @@ std::shared_ptr<Mapping> Mapping::open(const std::string& path, FileApi& api) {
   void* at = api.map_private(fd, size);
   if (at == MAP_FAILED) throw file_error(errno, "cannot be mapped", path);
   mapping->bytes_ = {static_cast<uint8_t*>(at), size};
-  mapping->unmap_with_ = &api;
+  mapping->api_ = &api;
+  mapping->fd_ = closer.release();
   return mapping;
 }
 
@@ -73,8 +75,27 @@ std::shared_ptr<Mapping> Mapping::borrow(MutableByteSpan bytes, std::shared_ptr<
   return mapping;
 }
 
+void Mapping::read_at(uint64_t offset, MutableByteSpan to) const {
+  if (offset > bytes_.size() || to.size() > bytes_.size() - offset) {
+    throw Error(ErrorCode::kInvalidArgument, "a read past the end of the bytes");
+  }
+  if (fd_ < 0) {
+    std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(offset), to.size(), to.begin());
+    return;
+  }
+  while (!to.empty()) {
+    const ssize_t got = api_->read_at(fd_, to.data(), to.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw file_error(got < 0 ? errno : EIO, "cannot be read", path_);
+    to = to.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+}
+
 Mapping::~Mapping() {
-  if (unmap_with_ != nullptr) unmap_with_->unmap(bytes_.data(), bytes_.size());
+  if (api_ == nullptr) return;
+  api_->unmap(bytes_.data(), bytes_.size());
+  api_->close(fd_);
 }
 
 }  // namespace flambeau

@@ -30,6 +30,12 @@ class Mapping {
   ByteSpan bytes() const { return bytes_; }
   MutableByteSpan mutable_bytes() { return bytes_; }
   size_t size() const { return bytes_.size(); }
+  // For a look at a few places far apart: touching a mapped page costs several times a small read. Copies the
+  // bytes at `offset` to `to`, reading the file where there is one. Throws Error(kIo) when they cannot be
+  // had, e.g. because the file was cut short.
+  void read_at(uint64_t offset, MutableByteSpan to) const;
+  // Whether read_at reads a file.
+  bool has_file() const { return fd_ >= 0; }
   // Where the bytes came from, for messages; empty for memory.
   const std::string& path() const { return path_; }
 
@@ -40,7 +46,8 @@ class Mapping {
   std::string path_;
   std::vector<uint8_t> buffer_;
   std::shared_ptr<const void> keep_alive_;
-  FileApi* unmap_with_ = nullptr;
+  FileApi* api_ = nullptr;  // of a mapped file
+  int fd_ = -1;
 };
 
 }  // namespace flambeau

@@ -13,20 +13,20 @@
 namespace flambeau {
 namespace {
 
-Checkpoint open_kind(FileKind kind, const std::shared_ptr<Mapping>& mapping) {
+Checkpoint open_kind(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
+  const FileKind kind = file.kind;
   switch (kind) {
     case FileKind::kTorchSave:
     case FileKind::kTorchScript:
     case FileKind::kTorchScriptMobile:
-      return CheckpointBuilder::from_torch(
-          kind, read_torch_zip(std::make_shared<const RecordArchive>(RecordArchive::open(mapping))));
+      return CheckpointBuilder::from_torch(kind, read_torch_zip(file.archive));
     case FileKind::kTorchSaveLegacy:
       return CheckpointBuilder::from_torch(kind, read_torch_legacy(mapping));
     case FileKind::kTorchSaveTar:
       return CheckpointBuilder::from_torch(kind, read_torch_tar(mapping));
     case FileKind::kSafetensors: {
-      SafetensorsFile file = read_safetensors(mapping);
-      return CheckpointBuilder::from_named(kind, std::move(file.tensors), std::move(file.metadata));
+      SafetensorsFile found = read_safetensors(mapping);
+      return CheckpointBuilder::from_named(kind, std::move(found.tensors), std::move(found.metadata));
     }
     case FileKind::kNpz:
       return CheckpointBuilder::from_named(kind, read_npz(mapping).tensors);
@@ -123,9 +123,13 @@ Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
   return checkpoint;
 }
 
-Checkpoint load_checkpoint(std::shared_ptr<Mapping> mapping) {
-  const auto open = [&] { return open_kind(recognize(mapping), mapping); };
+Checkpoint load_checkpoint(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
+  const auto open = [&] { return open_kind(file, mapping); };
   return mapping->path().empty() ? open() : with_location("file", mapping->path(), open);
+}
+
+Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping) {
+  return load_checkpoint(recognize_file(mapping), mapping);
 }
 
 Checkpoint load_checkpoint(const std::string& path) { return load_checkpoint(Mapping::open(path)); }

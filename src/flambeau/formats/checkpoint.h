@@ -92,6 +92,8 @@ class Checkpoint {
 // Finds out what the file is and opens it. Throws Error: kNotFound, kIo, kCorrupt, kUnsupported (a kind
 // without weights, with the reason), kLimit; located at the file.
 Checkpoint load_checkpoint(const std::string& path);
-Checkpoint load_checkpoint(std::shared_ptr<Mapping> mapping);
+Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping);
+// A file whose kind is known already.
+Checkpoint load_checkpoint(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping);
 
 }  // namespace flambeau

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <unordered_map>
+#include <map>
 
 #include "flambeau/base/atomic_file.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/expansion.h"
 #include "flambeau/formats/npy/npz.h"
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/state_dict/torch_writer.h"
@@ -36,53 +36,73 @@ bool glob_matches(std::string_view text, std::string_view pattern) {
   return p == pattern.size();
 }
 
-// Converts each storage once and whole, so that views of it stay views of one storage.
 class DTypeConverter {
  public:
-  DTypeConverter(const ConvertOptions& options) : to_(*options.dtype), options_(options) {}
+  DTypeConverter(DType to, bool keep_sharing, ThreadPool* pool)
+      : to_(to), keep_sharing_(keep_sharing), pool_(pool) {}
 
   Tensor operator()(const Tensor& tensor) {
-    if (tensor.sparse_parts() != nullptr) {
-      SparseParts parts = *tensor.sparse_parts();
-      parts.values = (*this)(parts.values);
-      Tensor result = Tensor::sparse(tensor.layout(), tensor.sizes(), std::move(parts));
-      result.set_requires_grad(tensor.requires_grad());
-      return result;
+    if (const SparseParts* parts = tensor.sparse_parts()) {
+      SparseParts converted = *parts;
+      converted.values = (*this)(parts->values);
+      return like(tensor, Tensor::sparse(tensor.layout(), tensor.sizes(), std::move(converted)));
     }
-    const bool applies = tensor.layout() == Layout::kStrided && dtype_info(tensor.dtype()).is_floating &&
-                         tensor.dtype() != to_ && !tensor.is_meta();
-    advance_or_cancel(*options_.progress, tensor.byte_count());
-    if (!applies) return tensor;
-    Tensor result = is_whole(tensor) ? convert_via_storage(tensor) : convert(tensor, to_, options_.pool);
+    if (!dtype_info(tensor.dtype()).is_floating || tensor.dtype() == to_) return tensor;
+    if (tensor.is_meta()) return like(tensor, convert_meta(tensor));
+    return like(tensor, keep_sharing_ ? convert_storage(tensor) : convert_alone(tensor));
+  }
+
+ private:
+  static Tensor like(const Tensor& tensor, Tensor result) {
     result.set_requires_grad(tensor.requires_grad());
     result.set_device(tensor.device());
     return result;
   }
 
- private:
-  static bool is_whole(const Tensor& tensor) { return tensor.storage()->size() % tensor.element_size() == 0; }
+  Tensor convert_meta(const Tensor& tensor) const {
+    const auto size = static_cast<size_t>(storage_extent(tensor.geometry())) * dtype_size(to_);
+    return Tensor::strided(to_, tensor.geometry(), Storage::meta(size), tensor.device());
+  }
 
-  Tensor convert_via_storage(const Tensor& tensor) {
-    Converted& entry = converted_[tensor.storage().get()];
-    if (entry.storage && entry.from != tensor.dtype()) return convert(tensor, to_, options_.pool);
+  std::shared_ptr<Storage> convert_later(const Tensor& tensor) const {
+    const auto size = static_cast<size_t>(tensor.element_count()) * dtype_size(to_);
+    return Storage::lazy_storage(
+        size, [tensor, to = to_, pool = pool_] { return convert(tensor, to, pool).storage(); });
+  }
+
+  Tensor convert_alone(const Tensor& tensor) const {
+    return Tensor::contiguous(to_, tensor.sizes(), convert_later(tensor));
+  }
+
+  // Converts the storage whole, once for all tensors that are views of it.
+  Tensor convert_storage(const Tensor& tensor) {
+    Converted& entry = converted_[{tensor.storage().get(), tensor.dtype()}];
     if (!entry.storage) {
+      // Bytes behind the last whole element belong to no tensor of this type.
       const auto count = static_cast<int64_t>(tensor.storage()->size() / tensor.element_size());
       const Tensor whole = Tensor::strided(tensor.dtype(), {{count}, {1}, 0}, tensor.storage());
-      entry = {tensor.storage(), tensor.dtype(), convert(whole, to_, options_.pool).storage()};
+      entry = {tensor.storage(), convert_later(whole)};
     }
     return Tensor::strided(to_, tensor.geometry(), entry.storage);
   }
 
   struct Converted {
     std::shared_ptr<Storage> original;  // keeps the key alive
-    DType from = DType::kFloat32;
     std::shared_ptr<Storage> storage;
   };
 
   DType to_;
-  const ConvertOptions& options_;
-  std::unordered_map<const Storage*, Converted> converted_;
+  bool keep_sharing_;
+  ThreadPool* pool_;
+  std::map<std::pair<const Storage*, DType>, Converted> converted_;
 };
+
+void require_bounded(const Checkpoint& checkpoint) {
+  ExpansionBudget budget(checkpoint.tensors());
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    with_location("tensor", entry.name, [&] { budget.spend(entry.tensor); });
+  }
+}
 
 void need_floating(DType dtype) {
   if (dtype_info(dtype).is_floating) return;
@@ -139,29 +159,29 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
   }
   if (options.dtype) {
     need_floating(*options.dtype);
-    uint64_t total = 0;
-    for (const CheckpointTensor& entry : checkpoint.tensors()) total += entry.tensor.byte_count();
-    options.progress->begin("converting", total);
-    DTypeConverter convert_tensor(options);
+    // Converted one by one, tensors no longer know what they shared.
+    if (!options.keep_sharing) require_bounded(checkpoint);
+    DTypeConverter convert_tensor(*options.dtype, options.keep_sharing, options.pool);
     checkpoint.replace_tensors([&](const Tensor& tensor) { return convert_tensor(tensor); });
   }
   return checkpoint;
 }
 
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+                      const std::string& top_folder, Progress& progress) {
+  if (format == WeightFormat::kTorchSave)  // writes the storages, whatever views there are of them
+    return write_torch_zip(sink, checkpoint, {top_folder}, progress);
+  require_bounded(checkpoint);
+  if (format == WeightFormat::kSafetensors) {
+    return write_safetensors(sink, checkpoint.named(), checkpoint.metadata(), progress);
+  }
+  write_npz(sink, checkpoint.named(), progress);
+}
+
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
                      Progress& progress, FileApi& api) {
   AtomicFile file(path, api);
-  const auto write = [&] {
-    switch (format) {
-      case WeightFormat::kTorchSave:
-        return write_torch_zip(file, checkpoint, {top_folder_for(path)}, progress);
-      case WeightFormat::kSafetensors:
-        return write_safetensors(file, checkpoint.named(), checkpoint.metadata(), progress);
-      case WeightFormat::kNpz:
-        return write_npz(file, checkpoint.named(), progress);
-    }
-  };
-  write();
+  write_checkpoint(file, checkpoint, format, top_folder_for(path), progress);
   file.commit();
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/base/byte_sink.h"
 #include "flambeau/base/file_api.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/progress.h"
@@ -23,17 +24,24 @@ std::optional<WeightFormat> weight_format_for(std::string_view path);
 bool name_matches(std::string_view name, const std::vector<std::string>& patterns);
 
 struct ConvertOptions {
-  // For floating-point tensors; all others keep their type.
+  // For floating-point tensors, the values of sparse ones included; all others keep their type.
   std::optional<DType> dtype;
   std::vector<std::string> patterns;
-  ThreadPool* pool = nullptr;
-  Progress* progress = &Progress::silent();
+  // Keeps tensors that share a storage together, by converting storages whole: for torch.save files.
+  bool keep_sharing = true;
+  ThreadPool* pool = nullptr;  // must outlive the result
 };
 
 // Applies dtype and patterns. With patterns the result is a flat state dict of what they keep; without,
-// the structure stays as it was. Tensors that shared a storage still do. Throws Error(kNotFound) when
-// nothing is kept.
+// the structure stays as it was. Values are converted when they are read, and writers keep none of them:
+// a checkpoint larger than the memory can be converted. Throws Error(kNotFound) when nothing is kept,
+// Error(kInvalidArgument) for a type that weights cannot have.
 Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options);
+
+// The file's bytes in order. `top_folder` is the folder inside a torch.save archive. Throws Error(kLimit)
+// when the tensors would take much more than their storages (see expansion.h), and what the writers throw.
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+                      const std::string& top_folder = "archive", Progress& progress = Progress::silent());
 
 // Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,

@@ -43,8 +43,7 @@ bool is_npz(const zip::Reader& reader) {
   return !reader.entries().empty();
 }
 
-FileKind recognize_zip(const std::shared_ptr<Mapping>& mapping) {
-  const RecordArchive archive = RecordArchive::open(mapping);
+FileKind recognize_archive(const RecordArchive& archive) {
   if (is_npz(archive.zip())) return kNpz;
   if (archive.has("archive_format")) return kPt2;
   if (archive.has("serialized_exported_program.json")) return kPt2OldLayout;
@@ -62,22 +61,28 @@ bool looks_like_pickle(ByteSpan bytes) {
   return (bytes[0] == 0x80 && bytes[1] <= 5) || bytes[0] == '(' || bytes[0] == 'c';
 }
 
-}  // namespace
-
-const FileKindInfo& file_kind_info(FileKind kind) { return kKinds[static_cast<size_t>(kind)]; }
-
-FileKind recognize(const std::shared_ptr<Mapping>& mapping) {
-  const ByteSpan bytes = mapping->bytes();
-  const std::string_view text = as_text(bytes);
-  if (zip::looks_like_zip(bytes)) return recognize_zip(mapping);
+FileKind recognize_plain(ByteSpan bytes) {
   if (looks_like_torch_tar(bytes))
     return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
   if (looks_like_npy(bytes)) return kNpy;
-  if (bytes.size() >= 8 && text.substr(4, 4) == "PTMF") return kMobileFlatBuffer;
+  if (bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF") return kMobileFlatBuffer;
   if (looks_like_torch_legacy(bytes)) return kTorchSaveLegacy;
   if (looks_like_safetensors(bytes)) return kSafetensors;
   if (looks_like_pickle(bytes)) return kPickle;
   return kUnknown;
+}
+
+}  // namespace
+
+const FileKindInfo& file_kind_info(FileKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
+FileKind recognize(const std::shared_ptr<Mapping>& mapping) { return recognize_file(mapping).kind; }
+
+RecognizedFile recognize_file(const std::shared_ptr<Mapping>& mapping) {
+  if (!zip::looks_like_zip(mapping->bytes())) return {recognize_plain(mapping->bytes()), nullptr};
+  auto archive = std::make_shared<const RecordArchive>(RecordArchive::open(mapping));
+  const FileKind kind = recognize_archive(*archive);
+  return {kind, std::move(archive)};
 }
 
 std::string_view foreign_kind(ByteSpan bytes) {

@@ -9,6 +9,8 @@
 
 namespace flambeau {
 
+class RecordArchive;
+
 enum class FileKind : uint8_t {
   kUnknown,
   kTorchSave,          // torch.save, zip (since 1.6)
@@ -39,6 +41,13 @@ const FileKindInfo& file_kind_info(FileKind kind);
 // Looks at the bytes, never at the file's name. kUnknown when nothing fits. Throws only for a zip archive
 // that is broken.
 FileKind recognize(const std::shared_ptr<Mapping>& mapping);
+
+// The same, with the archive that was opened on the way; null for files that are no zip archive.
+struct RecognizedFile {
+  FileKind kind = FileKind::kUnknown;
+  std::shared_ptr<const RecordArchive> archive;
+};
+RecognizedFile recognize_file(const std::shared_ptr<Mapping>& mapping);
 
 // What a file of kind kUnknown seems to be instead ("a gzip file"), with what to do; empty when there is
 // no idea.

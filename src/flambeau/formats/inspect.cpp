@@ -123,9 +123,7 @@ void add_kind_notes(Inspection& result) {
   }
 }
 
-void inspect_zip(const std::shared_ptr<Mapping>& mapping, Inspection& result,
-                 std::set<std::string>& globals) {
-  const RecordArchive archive = RecordArchive::open(mapping);
+void inspect_zip(const RecordArchive& archive, Inspection& result, std::set<std::string>& globals) {
   result.producer = guess_producer(archive, result.kind);
   result.format_version = archive.version();
   const bool has_byte_order = result.kind != FileKind::kNpz && result.kind != FileKind::kZip;
@@ -133,14 +131,32 @@ void inspect_zip(const std::shared_ptr<Mapping>& mapping, Inspection& result,
   inspect_archive_pickles(archive, result, globals);
 }
 
+std::vector<RecordInfo> records_of(const RecognizedFile& file, ByteSpan bytes) {
+  std::vector<RecordInfo> records;
+  if (file.archive) {
+    for (const zip::Entry& entry : file.archive->zip().entries()) {
+      records.push_back({std::string(entry.name), role_of(entry.name, file.kind), entry.size,
+                         entry.compressed_size, entry.method == zip::Method::kDeflated, entry.crc32});
+    }
+  } else if (tar::looks_like_tar(bytes)) {
+    for (const tar::Member& member : tar::read_members(bytes)) {
+      const bool is_storage = member.name == "storages" || member.name == "tensors";
+      records.push_back({std::string(member.name), is_storage ? RecordRole::kStorage : RecordRole::kPickle,
+                         member.data.size(), member.data.size(), false, 0});
+    }
+  }
+  return records;
+}
+
 Inspection inspect_mapping(const std::shared_ptr<Mapping>& mapping) {
   Inspection result;
   result.file_size = mapping->size();
-  result.kind = recognize(mapping);
-  result.records = list_records(mapping);
+  const RecognizedFile file = recognize_file(mapping);
+  result.kind = file.kind;
+  result.records = records_of(file, mapping->bytes());
   std::set<std::string> globals;
   if (file_kind_info(result.kind).has_weights) {
-    result.checkpoint = load_checkpoint(mapping);
+    result.checkpoint = load_checkpoint(file, mapping);
     const bool is_pickled = result.kind != FileKind::kSafetensors && result.kind != FileKind::kNpz &&
                             result.kind != FileKind::kNpy;
     if (is_pickled) {
@@ -148,7 +164,7 @@ Inspection inspect_mapping(const std::shared_ptr<Mapping>& mapping) {
       add_globals(result.checkpoint->tree(), globals);
     }
   }
-  if (zip::looks_like_zip(mapping->bytes())) inspect_zip(mapping, result, globals);
+  if (file.archive) inspect_zip(*file.archive, result, globals);
   if (result.kind == FileKind::kTorchSaveLegacy)
     result.producer = "PyTorch 0.1.10 to 1.5, or a later one told so";
   if (result.kind == FileKind::kTorchSaveTar) result.producer = "PyTorch before 0.1.10";
@@ -205,24 +221,7 @@ Inspection inspect_file(const std::shared_ptr<Mapping>& mapping) {
 Inspection inspect_file(const std::string& path) { return inspect_file(Mapping::open(path)); }
 
 std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping) {
-  std::vector<RecordInfo> records;
-  const ByteSpan bytes = mapping->bytes();
-  if (zip::looks_like_zip(bytes)) {
-    const zip::Reader reader = zip::Reader::open(mapping);
-    const FileKind kind = recognize(mapping);
-    records.reserve(reader.entries().size());
-    for (const zip::Entry& entry : reader.entries()) {
-      records.push_back({std::string(entry.name), role_of(entry.name, kind), entry.size,
-                         entry.compressed_size, entry.method == zip::Method::kDeflated, entry.crc32});
-    }
-  } else if (tar::looks_like_tar(bytes)) {
-    for (const tar::Member& member : tar::read_members(bytes)) {
-      const bool is_storage = member.name == "storages" || member.name == "tensors";
-      records.push_back({std::string(member.name), is_storage ? RecordRole::kStorage : RecordRole::kPickle,
-                         member.data.size(), member.data.size(), false, 0});
-    }
-  }
-  return records;
+  return records_of(recognize_file(mapping), mapping->bytes());
 }
 
 namespace {

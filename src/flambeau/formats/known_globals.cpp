@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "flambeau/archive/pickle_globals.h"
 #include "flambeau/tensor/dtype.h"
 #include "flambeau/tensor/tensor.h"
 
@@ -145,6 +146,16 @@ GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torch
   }
   const std::string_view top = module.substr(0, module.find('.'));
   return contains(kDangerousModules, top) ? GlobalVerdict::kDangerous : GlobalVerdict::kUnknown;
+}
+
+std::vector<std::string> unsafe_globals(const pickle::Tree& tree) {
+  std::vector<std::string> names;
+  for (const pickle::GlobalUse& use : pickle::list_globals(tree)) {
+    const GlobalVerdict verdict = judge_global(use.name, false);
+    if (verdict != GlobalVerdict::kData && verdict != GlobalVerdict::kNumpy)
+      names.push_back(use.name.dotted());
+  }
+  return names;
 }
 
 }  // namespace flambeau

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "flambeau/archive/pickle_tree.h"
 
@@ -19,5 +21,8 @@ std::string_view verdict_name(GlobalVerdict verdict);
 
 // `in_torchscript`: whether the pickle belongs to a TorchScript archive.
 GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torchscript);
+
+// The names in a pickle that do more than build data, each once: what torch.load(weights_only=True) refuses.
+std::vector<std::string> unsafe_globals(const pickle::Tree& tree);
 
 }  // namespace flambeau

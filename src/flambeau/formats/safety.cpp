@@ -70,8 +70,9 @@ class Checker {
   void check_zip() {
     const std::shared_ptr<const RecordArchive>& archive = archive_;
     const bool is_sound = guarded("zip", "", [&] {
-      archive_ = std::make_shared<const RecordArchive>(RecordArchive::open(mapping_));
-      report_.kind = recognize(mapping_);
+      RecognizedFile file = recognize_file(mapping_);
+      archive_ = std::move(file.archive);
+      report_.kind = file.kind;
     });
     if (!is_sound || is_bomb(archive->zip())) return;
     uint64_t total = 0;

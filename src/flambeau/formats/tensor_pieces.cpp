@@ -62,19 +62,23 @@ class Gatherer {
 
 }  // namespace
 
-void emit_pieces(const Tensor& tensor, const Emit& emit, Progress& progress, size_t piece) {
-  if (tensor.element_count() == 0) return;
-  if (!tensor.is_contiguous()) {
-    Gatherer(tensor.storage()->bytes(), tensor.element_size(), emit, progress, piece)
-        .gather(tensor.geometry());
-    return;
-  }
-  const ByteSpan bytes = tensor.contiguous_bytes();
+void emit_pieces(ByteSpan bytes, const Emit& emit, Progress& progress, size_t piece) {
   for (size_t at = 0; at < bytes.size(); at += piece) {
     const ByteSpan part = bytes.subspan(at, std::min(piece, bytes.size() - at));
     emit(part);
     advance_or_cancel(progress, part.size());
   }
+}
+
+void emit_pieces(const Tensor& tensor, const Emit& emit, Progress& progress, size_t piece) {
+  if (tensor.element_count() == 0) return;
+  const std::shared_ptr<const Storage> storage = Storage::ready(tensor.storage());
+  if (!tensor.is_contiguous()) {
+    Gatherer(storage->bytes(), tensor.element_size(), emit, progress, piece).gather(tensor.geometry());
+    return;
+  }
+  const size_t begin = static_cast<size_t>(tensor.offset()) * tensor.element_size();
+  emit_pieces(storage->bytes().subspan(begin, tensor.byte_count()), emit, progress, piece);
 }
 
 void write_pieces(ByteSink& sink, const Tensor& tensor, Progress& progress) {

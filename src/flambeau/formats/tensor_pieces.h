@@ -16,6 +16,9 @@ constexpr size_t kPieceBytes = 8U << 20;
 // passed require_dense(). Throws what `emit` throws, Error(kCancelled), and what a lazy storage throws.
 void emit_pieces(const Tensor& tensor, const std::function<void(ByteSpan)>& emit, Progress& progress,
                  size_t piece = kPieceBytes);
+// The same for plain bytes.
+void emit_pieces(ByteSpan bytes, const std::function<void(ByteSpan)>& emit, Progress& progress,
+                 size_t piece = kPieceBytes);
 void write_pieces(ByteSink& sink, const Tensor& tensor, Progress& progress);
 
 // Throws Error(kUnsupported) with a remedy for a sparse, quantized or meta tensor, which a plain weights

@@ -223,7 +223,7 @@ Partial<T> measure_range(const Tensor& tensor, const StridedRows& rows, ByteSpan
 // Runs over the pieces of a tensor, in parallel, and adds up their results in order.
 template <typename Result, typename Measure>
 Result over_pieces(int64_t count, ThreadPool* pool, const Measure& measure_piece) {
-  std::vector<Result> results(static_cast<size_t>((count + kPiece - 1) / kPiece));
+  std::vector<Result> results(static_cast<size_t>(count / kPiece + (count % kPiece != 0 ? 1 : 0)));
   const auto range = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const int64_t first = static_cast<int64_t>(i) * kPiece;

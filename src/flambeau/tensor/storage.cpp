@@ -62,9 +62,22 @@ std::shared_ptr<Storage> Storage::meta(size_t size) {
 }
 
 std::shared_ptr<Storage> Storage::lazy(size_t size, std::function<std::vector<uint8_t>()> load) {
+  return lazy_storage(size, [load = std::move(load)] { return own(load()); });
+}
+
+std::shared_ptr<Storage> Storage::lazy_storage(size_t size, std::function<std::shared_ptr<Storage>()> load) {
   std::shared_ptr<Storage> storage(new Storage(Kind::kLazy, size));
   storage->load_ = std::move(load);
   return storage;
+}
+
+std::shared_ptr<Storage> Storage::load_checked() const {
+  std::shared_ptr<Storage> loaded = load_();
+  if (loaded->size() != size_) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("a storage of {} bytes was announced, {} were found", size_, loaded->size()));
+  }
+  return loaded;
 }
 
 uint8_t* Storage::data() const {
@@ -75,17 +88,19 @@ uint8_t* Storage::data() const {
   if (!is_ready()) {
     const std::lock_guard lock(load_mutex_);
     if (!is_ready()) {
-      std::vector<uint8_t> bytes = load_();
-      if (bytes.size() != size_) {
-        throw Error(ErrorCode::kCorrupt,
-                    fmt::format("a storage of {} bytes was announced, {} were found", size_, bytes.size()));
-      }
-      owned_ = std::move(bytes);
-      data_ = owned_.data();
+      loaded_ = load_checked();
+      data_ = loaded_->data();
       is_loaded_.store(true, std::memory_order_release);
     }
   }
   return data_;
+}
+
+std::shared_ptr<const Storage> Storage::ready(const std::shared_ptr<Storage>& storage) {
+  if (storage->is_ready()) return storage;
+  std::shared_ptr<Storage> loaded = storage->load_checked();
+  loaded->data();  // a loader may give another lazy storage
+  return loaded;
 }
 
 ByteSpan Storage::bytes() const { return {data(), size_}; }

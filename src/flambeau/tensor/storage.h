@@ -25,6 +25,8 @@ class Storage {
   // Bytes that `load` produces when somebody first asks, e.g. by inflating or swapping. `load` must give
   // exactly `size` bytes; its Error reaches whoever asked.
   static std::shared_ptr<Storage> lazy(size_t size, std::function<std::vector<uint8_t>()> load);
+  // The same with bytes that are a storage already.
+  static std::shared_ptr<Storage> lazy_storage(size_t size, std::function<std::shared_ptr<Storage>()> load);
 
   size_t size() const { return size_; }
   bool is_meta() const { return kind_ == Kind::kMeta; }
@@ -34,18 +36,24 @@ class Storage {
   ByteSpan bytes() const;
   MutableByteSpan mutable_bytes();
 
+  // A storage that is ready and has these bytes: this one, or what the loader gives, which is then not kept.
+  // For writers that pass over each storage once, and should not fill the memory with what they loaded.
+  static std::shared_ptr<const Storage> ready(const std::shared_ptr<Storage>& storage);
+
  private:
   enum class Kind : uint8_t { kView, kOwned, kMeta, kLazy };
   Storage(Kind kind, size_t size) : kind_(kind), size_(size) {}
   uint8_t* data() const;
+  std::shared_ptr<Storage> load_checked() const;
 
   Kind kind_;
   size_t size_;
   mutable uint8_t* data_ = nullptr;
-  mutable std::vector<uint8_t> owned_;
+  std::vector<uint8_t> owned_;
+  mutable std::shared_ptr<Storage> loaded_;
   std::unique_ptr<uint8_t[], void (*)(void*)> allocated_{nullptr, nullptr};
   std::shared_ptr<Mapping> mapping_;
-  std::function<std::vector<uint8_t>()> load_;
+  std::function<std::shared_ptr<Storage>()> load_;
   // Not std::call_once: its standard implementations may hang after a loader has thrown.
   mutable std::mutex load_mutex_;
   mutable std::atomic<bool> is_loaded_ = false;

@@ -112,11 +112,14 @@ Tensor Tensor::strided(DType dtype, Geometry geometry, std::shared_ptr<Storage> 
         fmt::join(geometry.sizes, ", "), fmt::join(geometry.strides, ", "), geometry.offset, bytes,
         storage->size()));
   }
+  // Strides of 0 repeat elements: packed together they may take more than any number can say.
+  const int64_t count = flambeau::element_count(geometry.sizes);
+  checked_mul(count, static_cast<int64_t>(info.size), "the size of a tensor in bytes");
   Tensor tensor;
   tensor.defined_ = true;
   tensor.dtype_ = dtype;
   tensor.device_ = device;
-  tensor.count_ = flambeau::element_count(geometry.sizes);
+  tensor.count_ = count;
   tensor.geometry_ = std::move(geometry);
   tensor.storage_ = std::move(storage);
   return tensor;

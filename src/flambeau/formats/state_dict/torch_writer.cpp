@@ -2,21 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "flambeau/archive/pickle_writer.h"
 #include "flambeau/archive/zip_writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/tensor_pickler.h"
+#include "flambeau/formats/tensor_pieces.h"
 
 namespace flambeau {
 namespace {
 
 using pickle::Kind;
 using pickle::Node;
-
-constexpr size_t kPiece = 8U << 20;
 
 // Tensor._rebuild_from_type_v2(function, class, arguments, state) keeps its class and state.
 Node* describe_wrapped(pickle::Tree& tree, TensorPickler& pickler, const Node& core, const Tensor& tensor) {
@@ -93,15 +90,10 @@ void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSa
   writer.add_text(".storage_alignment", "64");
   writer.add_text("byteorder", "little");
   for (size_t key = 0; key < pickler.storages().size(); ++key) {
-    const Storage& storage = *pickler.storages()[key];
-    writer.add_stream(fmt::format("data/{}", key), storage.size(),
+    const std::shared_ptr<Storage>& storage = pickler.storages()[key];
+    writer.add_stream(fmt::format("data/{}", key), storage->size(),
                       [&](const std::function<void(ByteSpan)>& emit) {
-                        const ByteSpan bytes = storage.bytes();
-                        for (size_t at = 0; at < bytes.size(); at += kPiece) {
-                          const ByteSpan piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
-                          emit(piece);
-                          advance_or_cancel(progress, piece.size());
-                        }
+                        emit_pieces(Storage::ready(storage)->bytes(), emit, progress);
                       });
   }
   writer.add_text("version", "3\n");

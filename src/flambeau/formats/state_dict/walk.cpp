@@ -164,7 +164,8 @@ class Walker {
 
   void add(const Node* node, std::string name, size_t depth) {
     if (!may_hold_tensors(*node)) return;
-    if (todo_.size() > most_steps_ || (name_bytes_ += name.size()) > most_name_bytes_) too_many();
+    name_bytes_ += name.size();
+    if (todo_.size() > most_steps_ || name_bytes_ > most_name_bytes_) too_many();
     Step step;
     step.node = node;
     step.name = std::move(name);

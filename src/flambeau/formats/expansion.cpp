@@ -1,0 +1,56 @@
+#include "flambeau/formats/expansion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+
+#include "flambeau/base/checked.h"
+#include "flambeau/base/error.h"
+
+namespace flambeau {
+namespace {
+
+constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+
+// The bytes of the storages that no earlier tensor had.
+uint64_t new_bytes(const Tensor& tensor, std::unordered_set<const Storage*>& seen) {
+  if (const SparseParts* parts = tensor.sparse_parts()) {
+    uint64_t total = 0;
+    for (const Tensor* part :
+         {&parts->indices, &parts->compressed_indices, &parts->plain_indices, &parts->values}) {
+      if (part->defined()) total = try_add(total, new_bytes(*part, seen)).value_or(kMost);
+    }
+    return total;
+  }
+  const Storage* storage = tensor.storage().get();
+  const bool counts = storage != nullptr && !storage->is_meta() && seen.insert(storage).second;
+  return counts ? storage->size() : 0;
+}
+
+}  // namespace
+
+ExpansionBudget::ExpansionBudget(std::span<const CheckpointTensor> tensors) {
+  std::unordered_set<const Storage*> seen;
+  for (const CheckpointTensor& entry : tensors) {
+    stored_ = try_add(stored_, new_bytes(entry.tensor, seen)).value_or(kMost);
+  }
+  most_ = std::max(kFree, try_mul(stored_, kFactor).value_or(kMost));
+}
+
+void ExpansionBudget::spend(const Tensor& tensor) {
+  if (tensor.is_meta()) return;
+  const uint64_t bytes = tensor.byte_count();
+  if (bytes > most_ - spent_) {
+    throw Error(
+        ErrorCode::kLimit,
+        fmt::format("{} repeats what is stored: its {} bytes, after {} of other tensors, are too much "
+                    "for {} bytes of storage (the limit is {})",
+                    tensor.summary(), bytes, spent_, stored_, most_),
+        "leave it out, or save it in PyTorch as a tensor of its own (clone)");
+  }
+  spent_ += bytes;
+}
+
+}  // namespace flambeau

@@ -1,0 +1,99 @@
+#include "hostile/exercise.h"
+
+#include <stdexcept>
+
+#include "flambeau/base/byte_sink.h"
+#include "flambeau/formats/convert.h"
+#include "flambeau/formats/expansion.h"
+#include "flambeau/formats/inspect.h"
+#include "flambeau/formats/safety.h"
+#include "flambeau/tensor/compare.h"
+#include "flambeau/tensor/statistics.h"
+
+namespace flambeau::hostile {
+namespace {
+
+// Looks at the bytes, so that the sanitizers see each of them, and forgets them.
+class DiscardingSink final : public ByteSink {
+ public:
+  void write(ByteSpan bytes) override {
+    position_ += bytes.size();
+    for (size_t at = 0; at < bytes.size(); at += 64) sum_ = sum_ + bytes[at];
+    if (!bytes.empty()) sum_ = sum_ + bytes.back();
+  }
+  uint64_t position() const override { return position_; }
+
+ private:
+  uint64_t position_ = 0;
+  volatile unsigned sum_ = 0;
+};
+
+template <typename Body>
+std::optional<ErrorCode> attempt(Body&& body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInternal)
+      throw std::logic_error(std::string("an internal error: ") + error.what());
+    return error.code();
+  }
+}
+
+// As 'flambeau inspect --stats' and 'flambeau diff' do.
+void read_values(const Checkpoint& checkpoint) {
+  ExpansionBudget budget(checkpoint.tensors());
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    budget.spend(entry.tensor);
+    attempt([&] { statistics(entry.tensor); });
+    attempt([&] {
+      if (!compare(entry.tensor, entry.tensor).is_same())
+        throw std::logic_error("a tensor differs from itself");
+    });
+    attempt([&] {
+      if (entry.tensor.layout() != Layout::kStrided) validate_sparse_indices(entry.tensor);
+    });
+  }
+}
+
+// As 'flambeau convert' does, to each format.
+void convert_and_write(const std::shared_ptr<Mapping>& mapping) {
+  DiscardingSink sink;
+  ConvertOptions options;
+  options.dtype = DType::kFloat16;
+  const Checkpoint converted = transform(load_checkpoint(mapping), options);
+  for (const WeightFormat format :
+       {WeightFormat::kTorchSave, WeightFormat::kSafetensors, WeightFormat::kNpz}) {
+    attempt([&] { write_checkpoint(sink, converted, format); });
+  }
+}
+
+void extract_all(const std::shared_ptr<Mapping>& mapping) {
+  for (const RecordInfo& record : list_records(mapping)) {
+    attempt([&] {
+      if (extract_record(mapping, record.name).size() != record.size)
+        throw std::logic_error("a record has another size than the list says");
+    });
+  }
+}
+
+}  // namespace
+
+std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
+  attempt([&] { recognize(mapping); });
+  attempt([&] { inspect_file(mapping); });
+  attempt([&] { extract_all(mapping); });
+  attempt([&] { check_safety(mapping); });
+  const std::optional<ErrorCode> refused = attempt([&] {
+    const Checkpoint checkpoint = load_checkpoint(mapping);
+    attempt([&] { read_values(checkpoint); });
+    attempt([&] {
+      DiscardingSink sink;
+      write_checkpoint(sink, checkpoint, WeightFormat::kTorchSave);
+    });
+  });
+  if (!refused) attempt([&] { convert_and_write(mapping); });
+  return refused;
+}
+
+}  // namespace flambeau::hostile
