@@ -121,6 +121,26 @@ TEST(Threads, SaveOneCheckpointInEveryFormatTogether) {
   }
 }
 
+// Values are converted when they are read: by all who save the result, at once.
+TEST(Threads, SaveOneConvertedCheckpointTogether) {
+  const TemporaryFolder folder;
+  ThreadPool pool(2);
+  ConvertOptions options;
+  options.dtype = DType::kFloat16;
+  options.pool = &pool;
+  for (const char* name : {"deflated.pt", "big_endian.pt", "views_2.13.pt"}) {
+    const std::vector<std::string> expected =
+        TensorLines::of(transform(load_checkpoint(golden_file(name)), options));
+    const Checkpoint shared = transform(load_checkpoint(golden_file(name)), options);
+    in_threads([&](int i) {
+      const std::string path = folder / (std::to_string(i) + ".pt");
+      save_checkpoint(shared, path, WeightFormat::kTorchSave);
+      EXPECT_EQ(TensorLines::of(load_checkpoint(path)), expected);
+      EXPECT_EQ(TensorLines::of(shared), expected);
+    });
+  }
+}
+
 TEST(Threads, SaveToOneFileTogether) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.pt";
