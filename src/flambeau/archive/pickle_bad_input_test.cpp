@@ -57,7 +57,8 @@ TEST(PickleBadInput, SmallFilesCannotBecomeHugeOnes) {
   for (int i = 0; i < 40'000; ++i) {
     pairs += std::string("h") + static_cast<char>(i / 200) + "h" + static_cast<char>(i % 200) + "\x93";
   }
-  const Parsed many = parse_text(pairs + "e.");
+  pairs += "e.";
+  const Parsed many = parse_text(pairs);
   EXPECT_EQ(failure_of([&] { write_python(*many.tree.root(), 2); }).text,
             "the names of globals take more than 64 MiB");
   // An id, a number or a string that is kept once and used often is written once.
