@@ -55,19 +55,25 @@ NumpyType numpy_type(const Node& node) {
               fmt::format("a NumPy array of type '{}' has no tensor type", printable(code)));
 }
 
-// Bytes, or in protocol 2 the call _codecs.encode(text, 'latin1') that stands for them.
-std::vector<uint8_t> bytes_of(const Node& node) {
-  if (node.is(Kind::kBytes) || node.is(Kind::kByteArray)) {
-    const ByteSpan bytes = node.as_bytes();
-    return {bytes.begin(), bytes.end()};
-  }
+// The node that holds an array's data: bytes, or in protocol 2 the text that the call
+// _codecs.encode(text, 'latin1') makes bytes of.
+const Node& data_node(const Node& node) {
+  if (node.is(Kind::kBytes) || node.is(Kind::kByteArray)) return node;
   if (!node.is(Kind::kCall) || !node.as_call().callee->is_global("_codecs.encode")) {
     corrupt(fmt::format("the data of a NumPy array should be bytes, found a {}", kind_name(node.kind())));
   }
   const std::span<Node* const> args = node.as_call().args->items();
   if (args.empty()) corrupt("_codecs.encode without a text");
+  return *args[0];
+}
+
+std::vector<uint8_t> bytes_of(const Node& node) {
+  if (!node.is(Kind::kString)) {
+    const ByteSpan bytes = node.as_bytes();
+    return {bytes.begin(), bytes.end()};
+  }
   std::vector<uint8_t> bytes;
-  const std::string_view text = args[0]->as_string();
+  const std::string_view text = node.as_string();
   bytes.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {  // UTF-8 of U+0000 to U+00FF, one byte each
     const auto byte = static_cast<uint8_t>(text[i]);
@@ -82,17 +88,28 @@ std::vector<uint8_t> bytes_of(const Node& node) {
   return bytes;
 }
 
-Tensor make(const NumpyType& type, const Dims& sizes, bool is_fortran, std::vector<uint8_t> bytes) {
+}  // namespace
+
+std::shared_ptr<Storage> NumpyReader::storage_of(const Node& data, size_t word) {
+  const Node& source = data_node(data);
+  std::shared_ptr<Storage>& storage = storages_[{&source, word}];
+  if (storage) return storage;
+  std::vector<uint8_t> bytes = bytes_of(source);
+  for (size_t at = 0; word > 1 && at + word <= bytes.size(); at += word) {
+    std::reverse(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at + word));
+  }
+  storage = Storage::own(std::move(bytes));
+  return storage;
+}
+
+Tensor NumpyReader::make(const Node& type_node, const Dims& sizes, bool is_fortran, const Node& data) {
+  const NumpyType type = numpy_type(type_node);
   const DTypeInfo& info = dtype_info(type.dtype);
   const int64_t expected =
       checked_mul(element_count(sizes), static_cast<int64_t>(info.size), "the size of a NumPy array");
-  if (static_cast<uint64_t>(expected) != bytes.size()) {
-    corrupt(fmt::format("a NumPy array needs {} bytes, {} are given", expected, bytes.size()));
-  }
-  if (type.is_big_endian) {
-    for (size_t at = 0; at + info.word <= bytes.size(); at += info.word) {
-      std::reverse(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at + info.word));
-    }
+  std::shared_ptr<Storage> storage = storage_of(data, type.is_big_endian ? info.word : 1);
+  if (static_cast<uint64_t>(expected) != storage->size()) {
+    corrupt(fmt::format("a NumPy array needs {} bytes, {} are given", expected, storage->size()));
   }
   Dims strides = contiguous_strides(sizes);
   if (is_fortran) {
@@ -102,10 +119,8 @@ Tensor make(const NumpyType& type, const Dims& sizes, bool is_fortran, std::vect
       step *= std::max<int64_t>(sizes[i], 1);  // the product was checked above
     }
   }
-  return Tensor::strided(type.dtype, {sizes, std::move(strides), 0}, Storage::own(std::move(bytes)));
+  return Tensor::strided(type.dtype, {sizes, std::move(strides), 0}, std::move(storage));
 }
-
-}  // namespace
 
 bool is_numpy_array_call(const Node& node) {
   if (!node.is(Kind::kCall) || !node.as_call().callee->is(Kind::kGlobal)) return false;
@@ -113,12 +128,12 @@ bool is_numpy_array_call(const Node& node) {
   return is_multiarray(global.module) && (global.name == "_reconstruct" || global.name == "scalar");
 }
 
-Tensor tensor_from_numpy(const Node& node) {
+Tensor NumpyReader::read(const Node& node) {
   const Node::Call& call = node.as_call();
   const std::span<Node* const> args = call.args->items();
   if (call.callee->as_global().name == "scalar") {
     if (args.size() != 2) corrupt("a NumPy scalar needs a type and a value");
-    return make(numpy_type(*args[0]), {}, false, bytes_of(*args[1]));
+    return make(*args[0], {}, false, *args[1]);
   }
   // _reconstruct(ndarray, (0,), b'b') with the state (version, shape, dtype, is_fortran, data)
   if (call.state == nullptr) corrupt("a NumPy array without its state");
@@ -127,7 +142,7 @@ Tensor tensor_from_numpy(const Node& node) {
   if (state[4]->is(Kind::kList)) {
     throw Error(ErrorCode::kUnsupported, "a NumPy array of Python objects has no tensor type");
   }
-  return make(numpy_type(*state[2]), dims_from_node(*state[1]), state[3]->as_bool(), bytes_of(*state[4]));
+  return make(*state[2], dims_from_node(*state[1]), state[3]->as_bool(), *state[4]);
 }
 
 }  // namespace flambeau
