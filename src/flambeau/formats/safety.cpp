@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "flambeau/archive/pickle_globals.h"
 #include "flambeau/archive/pickle_reader.h"
@@ -13,6 +13,7 @@
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/inspect.h"
 #include "flambeau/formats/known_globals.h"
+#include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {
 namespace {
@@ -76,7 +77,14 @@ class Checker {
     progress_.begin("checking records", total);
     size_t without_checksum = 0;
     for (const zip::Entry& entry : archive->zip().entries()) {
-      if (guarded("checksum", entry.name, [&] { archive->zip().verify(entry); })) ++report_.records_verified;
+      if (inflates_too_much(archive->zip(), entry)) {
+        find(Severity::kCaution, "zip", entry.name,
+             fmt::format(
+                 "inflates from {} to {} bytes, as an archive made to fill memory would: it was not read",
+                 entry.compressed_size, entry.size));
+      } else if (guarded("checksum", entry.name, [&] { archive->zip().verify(entry); })) {
+        ++report_.records_verified;
+      }
       if (!entry.has_crc()) ++without_checksum;
       advance_or_cancel(progress_, entry.size);
     }
@@ -115,25 +123,32 @@ class Checker {
     const bool named = entry.name.ends_with(".pkl");
     if (!named && (entry.size < 4 || entry.size > (64U << 20))) return;
     std::vector<uint8_t> bytes;
-    if (!named && entry.method == zip::Method::kStored) {
-      const ByteSpan head = archive.zip().view(entry);
-      if (head[0] == 'P' && zip::looks_like_zip(head)) return check_inner_zip(entry, head);
-      if (head[0] != 0x80 || head[1] > 5 || head.back() != '.') return;
-    }
     try {
-      bytes = archive.zip().read(entry);
+      if (!named) {
+        const std::vector<uint8_t> head = archive.zip().read_start(entry, 4);
+        if (zip::looks_like_zip(head) && entry.method == zip::Method::kStored) return check_inner_zip(entry);
+        if (head[0] != 0x80 || head[1] > 5) return;
+      }
+      bytes = read_modest_record(archive.zip(), entry);
     } catch (const Error&) {
-      return;  // the checksum finding says it already
+      return;  // there is a finding of the zip that says it already
     }
-    if (!named && (bytes[0] != 0x80 || bytes[1] > 5 || bytes.back() != '.')) return;
-    check_pickle(bytes, entry.name, named);
+    pickle::Tree tree;
+    try {
+      tree = parse_record_pickle(archive.zip(), std::move(bytes));
+    } catch (const Error& error) {
+      if (named) find(Severity::kDanger, "pickle", entry.name, error.what());
+      return;
+    }
+    ++report_.pickles_read;
+    judge(tree, entry.name);
   }
 
   // The weights of older .pt2 files are torch.save files inside of the archive.
-  void check_inner_zip(const zip::Entry& entry, ByteSpan bytes) {
-    const std::shared_ptr<Mapping> inner =
-        Mapping::from_buffer(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  void check_inner_zip(const zip::Entry& entry) {
     if (depth_ >= 3) return find(Severity::kDanger, "zip", entry.name, "archives nested more than 3 deep");
+    const std::shared_ptr<Mapping> inner =
+        Mapping::borrow(mapping_->mutable_bytes().subspan(entry.data_offset, entry.size), mapping_);
     Checker checker(inner, Progress::silent());
     checker.depth_ = depth_ + 1;
     SafetyReport report = checker.run();
@@ -145,24 +160,19 @@ class Checker {
     }
   }
 
-  void check_pickle(ByteSpan bytes, std::string_view record, bool must_parse) {
-    pickle::Tree tree;
-    try {
-      tree = pickle::parse(bytes, nullptr).tree;
-    } catch (const Error& error) {
-      if (must_parse) find(Severity::kDanger, "pickle", record, error.what());
-      return;
-    }
-    ++report_.pickles_read;
-    judge(tree, record);
-  }
-
   void judge(const pickle::Tree& tree, std::string_view record) {
-    std::map<std::string, GlobalVerdict> seen;
+    constexpr size_t kMostNames = 1000;  // a file with more is told by them
+    std::set<std::string> seen;
+    size_t unseen = 0;
     for (const pickle::GlobalUse& used : pickle::list_globals(tree)) {
       const GlobalVerdict verdict = judge_global(used.name, is_torchscript(report_.kind));
-      if (!seen.emplace(used.name.dotted(), verdict).second) continue;
+      if (verdict == GlobalVerdict::kData || verdict == GlobalVerdict::kTorchScript) continue;
+      if (seen.size() == kMostNames) {
+        ++unseen;
+        continue;
+      }
       const std::string name = printable(used.name.dotted());
+      if (!seen.insert(name).second) continue;
       const std::string_view use = used.called ? "import and call" : "import";
       if (verdict == GlobalVerdict::kDangerous) {
         find(Severity::kDanger, "pickle", record,
@@ -171,18 +181,26 @@ class Checker {
         find(Severity::kDanger, "pickle", record,
              fmt::format("unpickling would {} {}, which is not on the list of names that only build data",
                          use, name));
-      } else if (verdict == GlobalVerdict::kNumpy) {
+      } else {
         find(Severity::kInfo, "pickle", record, fmt::format("holds NumPy values ({})", name));
       }
     }
+    if (unseen > 0)
+      find(Severity::kDanger, "pickle", record, fmt::format("unpickling would import {} more names", unseen));
   }
 
   void check_plain() {
     report_.kind = recognize(mapping_);
     const ByteSpan bytes = mapping_->bytes();
     switch (report_.kind) {
-      case FileKind::kPickle:
-        return check_pickle(bytes, "", true);
+      case FileKind::kPickle: {
+        guarded("pickle", "", [&] {
+          const pickle::Tree tree = pickle::parse(bytes, mapping_).tree;
+          ++report_.pickles_read;
+          judge(tree, "");
+        });
+        return;
+      }
       case FileKind::kTorchSaveLegacy:
       case FileKind::kTorchSaveTar: {
         const Checkpoint checkpoint = load_checkpoint(mapping_);
