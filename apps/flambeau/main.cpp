@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -29,6 +30,21 @@ constexpr const char* kFooter =
     "  flambeau list model.pt; flambeau extract model.pt data.pkl -o -\n"
     "\n"
     "Exit codes: 0 done (check: harmless, diff: equal), 1 check or diff found something, 2 an error.";
+
+// One line: what is wrong with the command line, and where help is.
+int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  std::string command = "flambeau";
+  std::string message = error.what();
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (!chosen.empty()) {
+    command += " " + chosen.front()->get_name();
+  } else if (argc > 1 && argv[1][0] != '-') {
+    message = fmt::format("'{}' is not a subcommand", flambeau::printable(argv[1]));
+  }
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "flambeau: {} (see '{} --help')\n", message, command);
+  return kExitError;
+}
 
 }  // namespace
 
@@ -76,9 +92,11 @@ int main(int argc, char** argv) {
   convert_app->add_option("OUT", convert.output, ".pt, .pth, .safetensors or .npz")->required();
   convert_app->add_option("-d,--dtype", convert.dtype,
                           "Convert floating-point tensors to this type, e.g. bfloat16");
-  convert_app->add_option(
-      "-f,--filter", convert.filters,
-      "Keep tensors whose name matches: * and ? as in a shell; '!x*' leaves out; may be repeated");
+  convert_app
+      ->add_option(
+          "-f,--filter", convert.filters,
+          "Keep tensors whose name matches: * and ? as in a shell; '!x*' leaves out; may be repeated")
+      ->allow_extra_args(false);  // one pattern each: what follows is a file
   convert_app->add_option("--format", convert.format, "The output's format when its ending does not tell")
       ->check(CLI::IsMember({"pt", "safetensors", "npz"}));
 
@@ -86,7 +104,9 @@ int main(int argc, char** argv) {
   CLI::App* diff_app = app.add_subcommand("diff", "Compare the weights of two files, of any formats");
   diff_app->add_option("A", diff.a, "The first file")->required();
   diff_app->add_option("B", diff.b, "The second file")->required();
-  diff_app->add_option("-f,--filter", diff.filters, "Compare only tensors whose name matches");
+  diff_app
+      ->add_option("-f,--filter", diff.filters, "Compare only tensors whose name matches; may be repeated")
+      ->allow_extra_args(false);
   diff_app
       ->add_option("-t,--tolerance", diff.tolerance, "Count values as equal up to this absolute difference")
       ->check(CLI::NonNegativeNumber);
@@ -106,8 +126,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? kExitOk : kExitError;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return report_usage(app, error, argc, argv);
   }
 
   const auto run = [&] {

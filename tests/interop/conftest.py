@@ -50,6 +50,19 @@ def flambeau():
 
 
 @pytest.fixture(scope="session")
+def dump(flambeau):
+    """Every tensor of a file with all its bits, as Flambeau read it: dump(path) gives a list."""
+    tool = pathlib.Path(flambeau.path).parents[2] / "tests/tools/dump_tensors"
+
+    def run(path):
+        done = subprocess.run([tool, path], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def torch113():
     """Runs Python source under PyTorch 1.13: torch113("import torch; ...", argument, ...) gives its output."""
     python = os.environ.get("FLAMBEAU_TORCH113")

@@ -1,13 +1,9 @@
 """torch.save and torch.load against Flambeau, both ways, for every sort of tensor."""
 
-import json
-import os
-import pathlib
-import subprocess
-import tarfile
 import io
 import pickle
 import struct
+import tarfile
 import zipfile
 
 import pytest
@@ -16,18 +12,6 @@ import torch
 from torch_values import cases, check_all, same
 
 CASES = cases()
-
-
-@pytest.fixture(scope="session")
-def dump(flambeau):
-    tool = pathlib.Path(flambeau.path).parents[2] / "tests/tools/dump_tensors"
-
-    def run(path):
-        done = subprocess.run([tool, path], capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
 
 
 @pytest.mark.parametrize("name", CASES)

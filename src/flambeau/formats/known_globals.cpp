@@ -74,11 +74,12 @@ constexpr std::array<std::string_view, 11> kNumpyValues = {
 };
 
 // Modules of which no name belongs in a file of weights.
-constexpr std::array<std::string_view, 32> kDangerousModules = {
+constexpr std::array<std::string_view, 36> kDangerousModules = {
     "os",        "posix",   "nt",      "posixpath", "subprocess",      "sys",      "shutil",    "socket",
     "importlib", "runpy",   "code",    "codeop",    "ctypes",          "pty",      "commands",  "pickle",
     "_pickle",   "cPickle", "marshal", "types",     "functools",       "operator", "_operator", "webbrowser",
     "pip",       "pdb",     "bdb",     "timeit",    "multiprocessing", "asyncio",  "threading", "urllib",
+    "io",        "_io",     "pathlib", "tempfile",
 };
 
 constexpr std::array<std::string_view, 14> kDangerousBuiltins = {

@@ -72,7 +72,7 @@ class Checker {
       archive_ = std::move(file.archive);
       report_.kind = file.kind;
     });
-    if (!is_sound) return;
+    if (!is_sound || is_bomb(archive->zip())) return;
     uint64_t total = 0;
     for (const zip::Entry& entry : archive->zip().entries()) total += entry.size;
     progress_.begin("checking records", total);
@@ -96,6 +96,19 @@ class Checker {
     check_records();
     for (const zip::Entry& entry : archive->zip().entries()) check_record_bytes(*archive, entry);
     if (file_kind_info(report_.kind).has_weights) guarded("tensors", "", [&] { load_checkpoint(mapping_); });
+  }
+
+  // PyTorch compresses texts alone; what grows a hundredfold is made to fill memory. It is not unpacked.
+  bool is_bomb(const zip::Reader& zip) {
+    uint64_t inflated = 0;
+    for (const zip::Entry& entry : zip.entries()) {
+      if (entry.method == zip::Method::kDeflated) inflated += entry.size;
+    }
+    if (inflated <= kMostInflated || inflated / 100 <= mapping_->size()) return false;
+    find(Severity::kDanger, "zip", "",
+         fmt::format("compressed records would grow to {} bytes, {} times the file", inflated,
+                     inflated / mapping_->size()));
+    return true;
   }
 
   void check_records() {
