@@ -104,7 +104,8 @@ class Checker {
     for (const zip::Entry& entry : zip.entries()) {
       if (entry.method == zip::Method::kDeflated) inflated += entry.size;
     }
-    if (inflated <= kMostInflated || inflated / 100 <= mapping_->size()) return false;
+    constexpr uint64_t kHarmless = 64U << 20;
+    if (inflated <= kHarmless || inflated / 100 <= mapping_->size()) return false;
     find(Severity::kDanger, "zip", "",
          fmt::format("compressed records would grow to {} bytes, {} times the file", inflated,
                      inflated / mapping_->size()));
