@@ -82,8 +82,9 @@ int run_extract(const ExtractOptions& options, const CommonOptions& common) {
   const std::shared_ptr<Mapping> mapping = Mapping::open(options.file);
   return with_location("file", options.file, [&] {
     const std::vector<std::string> names = names_to_extract(mapping, options);
+    const RecordExtractor extractor(mapping);
     if (options.output == "-") {
-      for (const std::string& name : names) write_to_stdout(extract_record(mapping, name));
+      for (const std::string& name : names) write_to_stdout(extractor.extract(name));
       return kExitOk;
     }
     // One record asked for by name: a file. Several, or all: a folder with the archive's own layout.
@@ -94,7 +95,7 @@ int run_extract(const ExtractOptions& options, const CommonOptions& common) {
         throw Error(ErrorCode::kUnsafe, fmt::format("the record '{}' has an unsafe name", printable(name)),
                     "write it to standard output with '-o -'");
       }
-      const std::vector<uint8_t> bytes = extract_record(mapping, name);
+      const std::vector<uint8_t> bytes = extractor.extract(name);
       std::filesystem::path target;
       if (is_single) {
         target = options.output.empty() ? last_part(name) : options.output;

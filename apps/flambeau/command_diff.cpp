@@ -35,14 +35,19 @@ class Differ {
     uint64_t total = 0;
     for (const CheckpointTensor& entry : a.tensors()) total += entry.tensor.byte_count();
     progress_.begin("comparing", total);
+    ExpansionBudget a_budget(a.tensors());
+    ExpansionBudget b_budget(b.tensors());
     for (const CheckpointTensor& entry : a.tensors()) {
       if (!name_matches(entry.name, options_.filters)) continue;
       const auto found = in_b.find(entry.name);
       if (found == in_b.end()) {
         add(entry.name, "only in the first", entry.tensor.summary());
       } else {
-        with_location("tensor", entry.name,
-                      [&] { compare_tensors(entry.name, entry.tensor, *found->second); });
+        with_location("tensor", entry.name, [&] {
+          a_budget.spend(entry.tensor);
+          b_budget.spend(*found->second);
+          compare_tensors(entry.name, entry.tensor, *found->second);
+        });
         in_b.erase(found);
       }
       advance_or_cancel(progress_, entry.tensor.byte_count());

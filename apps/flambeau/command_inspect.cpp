@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "commands.h"
+#include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
@@ -40,7 +41,13 @@ std::string remarks(const CheckpointTensor& entry, SharedStorages& shared) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-json::Value tensor_json(const CheckpointTensor& entry, const InspectOptions& options, ThreadPool& pool) {
+// Looking at every element may cost much more than the file is large.
+void spend_for(const CheckpointTensor& entry, ExpansionBudget& budget) {
+  with_location("tensor", entry.name, [&] { budget.spend(entry.tensor); });
+}
+
+json::Value tensor_json(const CheckpointTensor& entry, const InspectOptions& options, ThreadPool& pool,
+                        ExpansionBudget& budget) {
   const Tensor& tensor = entry.tensor;
   json::Value value;
   value.set("name", entry.name);
@@ -67,7 +74,10 @@ json::Value tensor_json(const CheckpointTensor& entry, const InspectOptions& opt
       value.set("axis", quantizer->axis);
     }
   }
-  if (options.statistics) value.set("statistics", statistics_json(tensor, pool));
+  if (options.statistics) {
+    spend_for(entry, budget);
+    value.set("statistics", statistics_json(tensor, pool));
+  }
   return value;
 }
 
@@ -86,8 +96,9 @@ json::Value inspection_json(const std::string& path, const Inspection& inspectio
   json::Array tensors;
   json::Value metadata{json::Object{}};
   if (inspection.checkpoint) {
+    ExpansionBudget budget(inspection.checkpoint->tensors());
     for (const CheckpointTensor& entry : inspection.checkpoint->tensors()) {
-      tensors.push_back(tensor_json(entry, options, pool));
+      tensors.push_back(tensor_json(entry, options, pool, budget));
     }
     for (const auto& [key, text] : inspection.checkpoint->metadata()) metadata.set(key, text);
   }
@@ -116,10 +127,10 @@ void print_heading(std::string_view text) { fmt::print("\n{}\n", styled(text, St
 void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, ThreadPool& pool) {
   const auto tensors = checkpoint.tensors();
   uint64_t bytes = 0;
-  int64_t elements = 0;
+  uint64_t elements = 0;
   for (const CheckpointTensor& entry : tensors) {
     bytes += entry.tensor.byte_count();
-    elements += entry.tensor.element_count();
+    elements += static_cast<uint64_t>(entry.tensor.element_count());
   }
   print_heading(fmt::format("{}, {}, {}", counted(tensors.size(), "tensor"),
                             counted(static_cast<uint64_t>(elements), "value"), human_bytes(bytes)));
@@ -134,6 +145,7 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
   }
   size_t shown = 0;
   SharedStorages shared;
+  ExpansionBudget budget(tensors);
   for (const CheckpointTensor& entry : tensors) {
     if (options.limit != 0 && shown == options.limit) break;
     ++shown;
@@ -141,6 +153,7 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     std::vector<std::string> row = {printable(entry.name), std::string(dtype_name(tensor.dtype())),
                                     shape_of(tensor), human_bytes(tensor.byte_count())};
     if (options.statistics) {
+      spend_for(entry, budget);
       for (std::string& cell : statistics_cells(tensor, pool)) row.push_back(std::move(cell));
     }
     row.push_back(remarks(entry, shared));

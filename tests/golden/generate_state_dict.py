@@ -53,11 +53,10 @@ class Describer:
             return
         marked = NEW and (value.is_conj() or value.is_neg())
         value = value.detach()
-        if marked:  # what the file marks, Flambeau carries out
-            value = value.resolve_conj().resolve_neg().contiguous()
-        storage = object() if value.is_meta else value.storage().data_ptr() or object()
+        # What the file marks, Flambeau carries out, in a storage of its own.
+        storage = object() if value.is_meta or marked else value.storage().data_ptr() or object()
         size = (value.untyped_storage() if NEW else value.storage()).nbytes()
-        raw = value.int_repr() if value.is_quantized else value
+        raw = value.int_repr() if value.is_quantized else value.resolve_conj().resolve_neg() if marked else value
         data = "-" if value.is_meta else self.bits(raw)
         self.line(*first, value.stride(), value.storage_offset(), storage, size, data)
         if value.is_quantized:

@@ -68,10 +68,23 @@ void convert_and_write(const std::shared_ptr<Mapping>& mapping) {
   }
 }
 
+// What inflates to much on request is no surprise to whoever asks for it; it is left out here.
+constexpr uint64_t kMostInflated = 24ULL << 20;
+
+bool inflates_to_much(const Checkpoint& checkpoint) {
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    const Storage* storage = entry.tensor.storage().get();
+    if (storage != nullptr && !storage->is_ready() && storage->size() > kMostInflated) return true;
+  }
+  return false;
+}
+
 void extract_all(const std::shared_ptr<Mapping>& mapping) {
+  const RecordExtractor extractor(mapping);
   for (const RecordInfo& record : list_records(mapping)) {
+    if (record.is_compressed && record.size > kMostInflated) continue;
     attempt([&] {
-      if (extract_record(mapping, record.name).size() != record.size)
+      if (extractor.extract(record.name).size() != record.size)
         throw std::logic_error("a record has another size than the list says");
     });
   }
@@ -84,15 +97,18 @@ std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
   attempt([&] { inspect_file(mapping); });
   attempt([&] { extract_all(mapping); });
   attempt([&] { check_safety(mapping); });
+  bool is_large = false;
   const std::optional<ErrorCode> refused = attempt([&] {
     const Checkpoint checkpoint = load_checkpoint(mapping);
+    is_large = inflates_to_much(checkpoint);
+    if (is_large) return;
     attempt([&] { read_values(checkpoint); });
     attempt([&] {
       DiscardingSink sink;
       write_checkpoint(sink, checkpoint, WeightFormat::kTorchSave);
     });
   });
-  if (!refused) attempt([&] { convert_and_write(mapping); });
+  if (!refused && !is_large) attempt([&] { convert_and_write(mapping); });
   return refused;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "flambeau/archive/json_cursor.h"
 #include "flambeau/archive/json_fallback.h"
 #include "flambeau/base/error.h"
 

@@ -3,270 +3,50 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
+#include <vector>
 
+#include "flambeau/archive/json_cursor.h"
 #include "flambeau/base/error.h"
-#include "flambeau/base/utf8.h"
 
 namespace flambeau::json {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-void append_utf8(std::string& to, uint32_t code) {
-  if (code < 0x80) {
-    to += static_cast<char>(code);
-    return;
-  }
-  if (code < 0x800) {
-    to += static_cast<char>(0xc0 | code >> 6);
-  } else {
-    if (code < 0x10000) {
-      to += static_cast<char>(0xe0 | code >> 12);
-    } else {
-      to += static_cast<char>(0xf0 | code >> 18);
-      to += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    }
-    to += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-  }
-  to += static_cast<char>(0x80 | (code & 0x3f));
-}
-
-class SlowParser {
- public:
-  explicit SlowParser(std::string_view text) : text_(text) {}
-
-  Value document() {
-    skip_space();
-    if (at_ == text_.size()) fail("the text is empty, a JSON value was expected");
-    Value result = value(0);
-    skip_space();
-    if (at_ != text_.size()) fail(fmt::format("{} after the end of the JSON value", here()));
-    return result;
-  }
-
- private:
-  [[noreturn]] void fail_at(size_t offset, std::string message, ErrorCode code = ErrorCode::kCorrupt) const {
-    throw Error(code, std::move(message)).add_location("byte", std::to_string(offset));
-  }
-  [[noreturn]] void fail(std::string message) const { fail_at(at_, std::move(message)); }
-
-  // What stands at the cursor, for messages.
-  std::string here() const {
-    if (at_ >= text_.size()) return "the end of the text";
-    const size_t length = std::max<size_t>(utf8_sequence_length(text_.substr(at_)), 1);
-    return fmt::format("'{}'", printable(text_.substr(at_, length)));
-  }
-
-  bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
-  bool take(char c) {
-    if (!peek(c)) return false;
-    ++at_;
-    return true;
-  }
-  bool take_word(std::string_view word) {
-    if (!text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
-  void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || (text_[at_] >= '\t' && text_[at_] <= '\r'))) {
-      if (text_[at_] == '\v' || text_[at_] == '\f') return;
-      ++at_;
-    }
-  }
-
-  Value value(int depth) {
-    if (peek('{') || peek('[')) {
-      if (depth == kMostDepth) {
-        fail_at(at_, fmt::format("JSON nested deeper than {} levels", kMostDepth), ErrorCode::kLimit);
-      }
-      return peek('{') ? object(depth) : array(depth);
-    }
-    if (peek('"')) return string();
-    if (take_word("true")) return true;
-    if (take_word("false")) return false;
-    if (take_word("null")) return nullptr;
-    if (take_word("NaN")) return std::numeric_limits<double>::quiet_NaN();
-    if (take_word("Infinity")) return std::numeric_limits<double>::infinity();
-    if (take_word("-Infinity")) return -std::numeric_limits<double>::infinity();
-    if (at_ < text_.size() && (text_[at_] == '-' || is_digit(text_[at_]))) return number();
-    fail(fmt::format("expected a JSON value, found {}", here()));
-  }
-
-  Value object(int depth) {
+Value read_value(Cursor& cursor) {
+  if (cursor.at_object()) {
     Object members;
-    ++at_;
-    skip_space();
-    if (take('}')) return members;
-    for (;;) {
-      if (!peek('"')) fail(fmt::format("expected a key in quotes, found {}", here()));
-      std::string key = string();
-      skip_space();
-      if (!take(':')) fail(fmt::format("expected ':' after a key, found {}", here()));
-      skip_space();
-      members.emplace_back(std::move(key), value(depth + 1));
-      skip_space();
-      if (take('}')) break;
-      if (!take(',')) fail(fmt::format("expected ',' or '}}' in an object, found {}", here()));
-      skip_space();
-    }
+    cursor.object([&](std::string key) { members.emplace_back(std::move(key), read_value(cursor)); });
     refuse_duplicate_keys(members);
     return members;
   }
-
-  Value array(int depth) {
+  if (cursor.at_array()) {
     Array items;
-    ++at_;
-    skip_space();
-    if (take(']')) return items;
-    for (;;) {
-      items.push_back(value(depth + 1));
-      skip_space();
-      if (take(']')) return items;
-      if (!take(',')) fail(fmt::format("expected ',' or ']' in an array, found {}", here()));
-      skip_space();
-    }
+    cursor.array([&] { items.push_back(read_value(cursor)); });
+    return items;
   }
+  return cursor.scalar();
+}
 
-  std::string string() {
-    const size_t start = at_++;
-    std::string result;
-    for (;;) {
-      if (at_ == text_.size()) fail_at(start, "a string has no closing quote");
-      const char c = text_[at_];
-      if (c == '"') {
-        ++at_;
-        return result;
-      }
-      if (static_cast<unsigned char>(c) < 0x20) fail("a control character in a string is not escaped");
-      if (c == '\\') {
-        escape(result);
-        continue;
-      }
-      const size_t length = utf8_sequence_length(text_.substr(at_));
-      if (length == 0) fail("a string is not valid UTF-8");
-      result += text_.substr(at_, length);
-      at_ += length;
-    }
-  }
-
-  void escape(std::string& to) {
-    const size_t start = at_++;
-    constexpr std::string_view kLetters = "\"\\/bfnrt";
-    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-    const size_t index = at_ < text_.size() ? kLetters.find(text_[at_]) : std::string_view::npos;
-    if (index != std::string_view::npos) {
-      to += kMeanings[index];
-      ++at_;
-      return;
-    }
-    if (!take('u')) fail_at(start, "a string has an unknown escape");
-    uint32_t code = four_digits(start);
-    if (code >= 0xd800 && code < 0xdc00 && take_word("\\u")) {
-      const uint32_t low = four_digits(start);
-      if (low < 0xdc00 || low > 0xdfff) fail_at(start, "a string has half of a surrogate pair");
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    }
-    if (code >= 0xd800 && code <= 0xdfff) fail_at(start, "a string has half of a surrogate pair");
-    append_utf8(to, code);
-  }
-
-  uint32_t four_digits(size_t start) {
-    const std::string_view digits = text_.substr(at_, 4);
-    uint32_t code = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (error != std::errc() || end != digits.data() + 4) fail_at(start, "\\u needs four hexadecimal digits");
-    at_ += 4;
-    return code;
-  }
-
-  Value number() {
-    const size_t start = at_;
-    const bool is_negative = take('-');
-    if (at_ == text_.size() || !is_digit(text_[at_])) fail_at(start, "a number has no digits");
-    const bool leads_with_zero = take('0');
-    if (leads_with_zero && at_ < text_.size() && is_digit(text_[at_])) {
-      fail_at(start, "a number starts with a superfluous zero");
-    }
-    skip_digits();
-    bool is_integer = true;
-    if (take('.')) {
-      is_integer = false;
-      need_digits(start, "point");
-    }
-    if (take('e') || take('E')) {
-      is_integer = false;
-      if (!take('+')) take('-');
-      need_digits(start, "exponent");
-    }
-    const std::string_view digits = text_.substr(start, at_ - start);
-    const char* first = digits.data();
-    const char* last = first + digits.size();
-    if (is_integer) {
-      int64_t value = 0;
-      if (std::from_chars(first, last, value).ec == std::errc()) return value;
-      uint64_t large = 0;
-      if (!is_negative && std::from_chars(first, last, large).ec == std::errc()) return large;
-      fail_at(start, fmt::format("the integer {} does not fit in 64 bits", printable(digits, 40)));
-    }
-    double value = 0;
-    if (std::from_chars(first, last, value).ec == std::errc()) return value;
-    // from_chars says the same of numbers too small; those are zero.
-    if (!overflows(digits)) return is_negative ? -0.0 : 0.0;
-    fail_at(start, fmt::format("the number {} is too large", printable(digits, 40)));
-  }
-
-  // Of a number that no double is near to: whether it is huge, not tiny. The first nonzero digit's place
-  // decides, since the two cases are hundreds of places apart.
-  static bool overflows(std::string_view digits) {
-    const size_t e = digits.find_first_of("eE");
-    const std::string_view mantissa = digits.substr(0, e);
-    const size_t point = std::min(mantissa.find('.'), mantissa.size());
-    const size_t first = mantissa.find_first_of("123456789");
-    if (first == std::string_view::npos) return false;
-    const double place = static_cast<double>(point) - static_cast<double>(first);
-    double exponent = 0;
-    if (e != std::string_view::npos) {
-      std::string_view power = digits.substr(e + 1);
-      if (power.front() == '+') power.remove_prefix(1);
-      int64_t value = 0;
-      const auto error = std::from_chars(power.data(), power.data() + power.size(), value).ec;
-      exponent = error == std::errc() ? static_cast<double>(value) : power.front() == '-' ? -1e300 : 1e300;
-    }
-    return place + exponent > 0;
-  }
-
-  void skip_digits() {
-    while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
-  }
-  void need_digits(size_t start, std::string_view after) {
-    const size_t before = at_;
-    skip_digits();
-    if (at_ == before) fail_at(start, fmt::format("a number has no digits after its {}", after));
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-};
+[[noreturn]] void fail_duplicate(std::string_view key) {
+  throw Error(ErrorCode::kCorrupt,
+              fmt::format("a JSON object has the key \"{}\" more than once", printable(key)));
+}
 
 }  // namespace
 
-Value parse_slowly(std::string_view text) { return SlowParser(text).document(); }
+Value parse_slowly(std::string_view text) {
+  Cursor cursor(text);
+  Value value = read_value(cursor);
+  cursor.finish();
+  return value;
+}
 
 void refuse_duplicate_keys(std::span<const Member> members) {
-  const auto fail = [](std::string_view key) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("a JSON object has the key \"{}\" more than once", printable(key)));
-  };
   // Sorting, not hashing: nobody can choose keys that make it slow.
   constexpr size_t kFew = 8;
   if (members.size() <= kFew) {
     for (size_t i = 0; i < members.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
-        if (members[i].first == members[j].first) fail(members[i].first);
+        if (members[i].first == members[j].first) fail_duplicate(members[i].first);
       }
     }
     return;
@@ -274,9 +54,13 @@ void refuse_duplicate_keys(std::span<const Member> members) {
   std::vector<std::string_view> keys;
   keys.reserve(members.size());
   for (const Member& member : members) keys.push_back(member.first);
+  refuse_duplicate_keys(std::move(keys));
+}
+
+void refuse_duplicate_keys(std::vector<std::string_view> keys) {
   std::ranges::sort(keys);
   const auto same = std::ranges::adjacent_find(keys);
-  if (same != keys.end()) fail(*same);
+  if (same != keys.end()) fail_duplicate(*same);
 }
 
 }  // namespace flambeau::json

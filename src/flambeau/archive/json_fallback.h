@@ -4,17 +4,17 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "flambeau/archive/json.h"
 
 namespace flambeau::json {
-
-constexpr int kMostDepth = 512;
 
 // As parse().
 Value parse_slowly(std::string_view text);
 
 // Throws Error(kCorrupt) when two members have the same key.
 void refuse_duplicate_keys(std::span<const Member> members);
+void refuse_duplicate_keys(std::vector<std::string_view> keys);
 
 }  // namespace flambeau::json

@@ -23,7 +23,8 @@ std::byte* Arena::allocate_slowly(size_t size) {
 }
 
 void Arena::fail() const {
-  throw Error(ErrorCode::kLimit, fmt::format("the pickle needs more than {} bytes of memory", limit_),
+  throw Error(ErrorCode::kLimit,
+              fmt::format("the pickle needs more than {} bytes of memory", limit_ + charged_),
               "raise the limit if the file is trusted");
 }
 

@@ -23,6 +23,7 @@ class Arena {
     next_block_ = std::exchange(other.next_block_, kFirstBlock);
     used_ = std::exchange(other.used_, 0);
     limit_ = other.limit_;
+    charged_ = other.charged_;
     return *this;
   }
 
@@ -39,9 +40,19 @@ class Arena {
     return reinterpret_cast<T*>(std::exchange(at_, at_ + size));
   }
 
+  // Takes from the limit what somebody else allocates for the same purpose. Throws Error(kLimit).
+  void charge(uint64_t bytes) {
+    if (bytes > limit_ - used_) fail();
+    limit_ -= bytes;
+    charged_ += bytes;
+  }
+
   uint64_t used() const { return used_; }
   // At least what is used already.
-  void set_limit(uint64_t limit) { limit_ = limit; }
+  void set_limit(uint64_t limit) {
+    limit_ = limit;
+    charged_ = 0;
+  }
 
  private:
   static constexpr size_t kFirstBlock = 4096;
@@ -56,6 +67,7 @@ class Arena {
   size_t next_block_ = kFirstBlock;
   uint64_t used_ = 0;
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
+  uint64_t charged_ = 0;
 };
 
 }  // namespace flambeau::pickle

@@ -1,6 +1,7 @@
 // The pickle machine: a stack of nodes, marks in it, and the memo. Every opcode checks what it takes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -51,7 +52,19 @@ class Reader {
   uint64_t line_index();
 
   // Stack. What lies below the last mark is out of reach, as in CPython.
-  void push(Node* node) { stack_.push_back(node); }
+  void push(Node* node) {
+    if (stack_.size() == stack_.capacity()) grow(stack_);
+    stack_.push_back(node);
+  }
+  // Picklers hand over their items a thousand at a time, so their stacks stay small; a pickle that piles up
+  // millions pays for the room.
+  template <typename T>
+  void grow(std::vector<T>& list) {
+    constexpr size_t kFree = 4096;
+    const size_t capacity = std::max<size_t>(64, list.capacity() * 2);
+    if (capacity > kFree) tree_.arena_.charge((capacity - list.capacity()) * sizeof(list[0]));
+    list.reserve(capacity);
+  }
   void need(size_t count) const {
     if (stack_.size() - fence_ < count) fail_empty();
   }
@@ -66,6 +79,7 @@ class Reader {
     return stack_.back();
   }
   void mark() {
+    if (marks_.size() == marks_.capacity()) grow(marks_);
     marks_.push_back(stack_.size());
     fence_ = stack_.size();
   }
@@ -82,8 +96,10 @@ class Reader {
   std::span<const Pair> pairs_above(size_t start) {
     const std::span<Node* const> values = above(start);
     if (values.size() % 2 != 0) fail(": a key without a value");
-    pairs_.resize(values.size() / 2);
-    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i] = {values[2 * i], values[2 * i + 1]};
+    const size_t count = values.size() / 2;
+    while (pairs_.capacity() < count) grow(pairs_);
+    pairs_.resize(count);
+    for (size_t i = 0; i < count; ++i) pairs_[i] = {values[2 * i], values[2 * i + 1]};
     return pairs_;
   }
 

@@ -210,6 +210,35 @@ std::vector<uint8_t> Reader::read(const Entry& entry) const {
   });
 }
 
+std::vector<uint8_t> Reader::read_start(const Entry& entry, size_t count) const {
+  count = static_cast<size_t>(std::min<uint64_t>(count, entry.size));
+  if (entry.method == Method::kStored) {
+    const ByteSpan data = view(entry).first(count);
+    return {data.begin(), data.end()};
+  }
+  // libdeflate fills the room it is given before it says that there is too little. Only a stored block (64 KB
+  // at most) or a match (258 bytes) that does not fit is left out, so there is room for one more.
+  constexpr size_t kMostLeftOut = 1U << 17;
+  const auto room = static_cast<size_t>(std::min<uint64_t>(entry.size, uint64_t{count} + kMostLeftOut));
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
+      libdeflate_alloc_decompressor());
+  if (!decompressor) throw std::bad_alloc();
+  const ByteSpan compressed = mapping_->bytes().subspan(entry.data_offset, entry.compressed_size);
+  std::vector<uint8_t> output(room + 1);
+  size_t taken = 0;
+  size_t given = 0;
+  const libdeflate_result result = libdeflate_deflate_decompress_ex(
+      decompressor.get(), compressed.data(), compressed.size(), output.data(), room, &taken, &given);
+  const bool is_complete = result == LIBDEFLATE_SUCCESS && given >= count;
+  if (!is_complete && result != LIBDEFLATE_INSUFFICIENT_SPACE) {
+    in_file(*mapping_, [&] {
+      fail_record(entry.name, entry.data_offset, ErrorCode::kCorrupt, "the deflated data is damaged");
+    });
+  }
+  output.resize(count);
+  return output;
+}
+
 void Reader::verify(const Entry& entry) const {
   in_file(*mapping_, [&] {
     if (entry.method == Method::kDeflated) {

@@ -50,6 +50,9 @@ class Reader {
   ByteSpan view(const Entry& entry) const;
   // The record's bytes, inflated if need be and checked against the CRC. Throws Error(kCorrupt, kLimit).
   std::vector<uint8_t> read(const Entry& entry) const;
+  // The first `count` bytes of the record, or all of a shorter one, not compared with the CRC; a deflated
+  // record is inflated no further. Throws Error(kCorrupt).
+  std::vector<uint8_t> read_start(const Entry& entry, size_t count) const;
   // Reads through a record and compares its CRC, without keeping the bytes. Throws Error(kCorrupt, kLimit).
   void verify(const Entry& entry) const;
 

@@ -19,11 +19,11 @@ Checkpoint open_kind(const RecognizedFile& file, const std::shared_ptr<Mapping>&
     case FileKind::kTorchSave:
     case FileKind::kTorchScript:
     case FileKind::kTorchScriptMobile:
-      return CheckpointBuilder::from_torch(kind, read_torch_zip(file.archive));
+      return CheckpointBuilder::from_torch(kind, read_torch_zip(file.archive), mapping->size());
     case FileKind::kTorchSaveLegacy:
-      return CheckpointBuilder::from_torch(kind, read_torch_legacy(mapping));
+      return CheckpointBuilder::from_torch(kind, read_torch_legacy(mapping), mapping->size());
     case FileKind::kTorchSaveTar:
-      return CheckpointBuilder::from_torch(kind, read_torch_tar(mapping));
+      return CheckpointBuilder::from_torch(kind, read_torch_tar(mapping), mapping->size());
     case FileKind::kSafetensors: {
       SafetensorsFile found = read_safetensors(mapping);
       return CheckpointBuilder::from_named(kind, std::move(found.tensors), std::move(found.metadata));
@@ -82,12 +82,12 @@ NamedTensors Checkpoint::named() const {
   return result;
 }
 
-Checkpoint CheckpointBuilder::from_torch(FileKind kind, TorchFile file) {
+Checkpoint CheckpointBuilder::from_torch(FileKind kind, TorchFile file, uint64_t file_size) {
   Checkpoint checkpoint;
   checkpoint.kind_ = kind;
   checkpoint.tree_ = std::make_shared<pickle::Tree>(std::move(file.tree));
   Rebuilder rebuilder(*file.source);
-  FoundTensors found = find_tensors(*checkpoint.tree_, rebuilder);
+  FoundTensors found = find_tensors(*checkpoint.tree_, rebuilder, file_size);
   checkpoint.tensors_.reserve(found.tensors.size());
   checkpoint.nodes_.reserve(found.tensors.size());
   checkpoint.by_node_.reserve(found.tensors.size());

@@ -8,8 +8,8 @@ namespace flambeau {
 
 class CheckpointBuilder {
  public:
-  // Everything a pickle describes.
-  static Checkpoint from_torch(FileKind kind, TorchFile file);
+  // Everything a pickle describes, of a file of `file_size` bytes.
+  static Checkpoint from_torch(FileKind kind, TorchFile file, uint64_t file_size);
   // Named tensors with nothing around them.
   static Checkpoint from_named(FileKind kind, NamedTensors tensors,
                                std::vector<std::pair<std::string, std::string>> metadata = {});

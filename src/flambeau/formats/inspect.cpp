@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
-#include "flambeau/archive/pickle_globals.h"
 #include "flambeau/archive/pickle_reader.h"
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {
 namespace {
+
+using pickle::Node;
 
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> endings) {
   return std::any_of(endings.begin(), endings.end(),
@@ -70,20 +73,23 @@ std::string guess_producer(const RecordArchive& archive, FileKind kind) {
   return "";
 }
 
+// Far more than any model has; a file made to have more is told by its first ones.
+constexpr size_t kMostGlobals = 10'000;
+
 void add_globals(const pickle::Tree& tree, std::set<std::string>& globals) {
-  for (const pickle::GlobalUse& used : pickle::list_globals(tree)) globals.insert(used.name.dotted());
+  for (const Node* global : tree.globals()) {
+    if (globals.size() > kMostGlobals) return;
+    globals.insert(global->as_global().dotted());
+  }
 }
 
 void inspect_archive_pickles(const RecordArchive& archive, Inspection& result,
                              std::set<std::string>& globals) {
   for (const std::string_view name : archive.names()) {
     if (!name.ends_with(".pkl")) continue;
-    with_location("record", name, [&] {
-      const std::vector<uint8_t> bytes = archive.read(name);
-      const pickle::Parsed parsed = pickle::parse(bytes, nullptr);
-      add_globals(parsed.tree, globals);
-      if (name == "data.pkl" && !result.checkpoint) result.structure = outline(parsed.tree);
-    });
+    const pickle::Tree tree = read_record_pickle(archive.zip(), archive.get(name), name);
+    add_globals(tree, globals);
+    if (name == "data.pkl" && !result.checkpoint) result.structure = outline(tree);
   }
 }
 
@@ -178,6 +184,10 @@ Inspection inspect_mapping(const std::shared_ptr<Mapping>& mapping) {
     const std::string_view foreign = foreign_kind(mapping->bytes());
     if (!foreign.empty()) result.notes.push_back(fmt::format("it seems to be {}", foreign));
   }
+  if (globals.size() > kMostGlobals) {
+    result.notes.push_back(
+        fmt::format("the pickles mention more than {} names, the others are not shown", kMostGlobals));
+  }
   result.globals.assign(globals.begin(), globals.end());
   add_kind_notes(result);
   return result;
@@ -244,21 +254,43 @@ std::string nearest_records(const std::shared_ptr<Mapping>& mapping, std::string
 
 }  // namespace
 
-std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std::string_view name) {
+struct RecordExtractor::Opened {
+  std::shared_ptr<Mapping> mapping;
+  std::optional<RecordArchive> zip;
+  std::unordered_map<std::string_view, ByteSpan> tar;  // the last of a name counts, as tar itself has it
+};
+
+RecordExtractor::RecordExtractor(const std::shared_ptr<Mapping>& mapping)
+    : opened_(std::make_unique<Opened>()) {
+  opened_->mapping = mapping;
   const ByteSpan bytes = mapping->bytes();
   if (zip::looks_like_zip(bytes)) {
-    RecordArchive archive = RecordArchive::open(mapping);
-    if (const zip::Entry* entry = archive.zip().find(name)) return archive.zip().read(*entry);
-    if (archive.has(name)) return archive.read(name);
+    opened_->zip = RecordArchive::open(mapping);
   } else if (tar::looks_like_tar(bytes)) {
-    for (const tar::Member& member : tar::read_members(bytes)) {
-      if (member.name == name) return {member.data.begin(), member.data.end()};
-    }
+    for (const tar::Member& member : tar::read_members(bytes)) opened_->tar[member.name] = member.data;
   } else {
     throw Error(ErrorCode::kInvalidArgument, "is not an archive: it has no records");
   }
+}
+
+RecordExtractor::~RecordExtractor() = default;
+RecordExtractor::RecordExtractor(RecordExtractor&&) noexcept = default;
+RecordExtractor& RecordExtractor::operator=(RecordExtractor&&) noexcept = default;
+
+std::vector<uint8_t> RecordExtractor::extract(std::string_view name) const {
+  if (opened_->zip) {
+    const zip::Reader& zip = opened_->zip->zip();
+    if (const zip::Entry* entry = zip.find(name)) return zip.read(*entry);
+    if (opened_->zip->has(name)) return opened_->zip->read(name);
+  } else if (const auto found = opened_->tar.find(name); found != opened_->tar.end()) {
+    return {found->second.begin(), found->second.end()};
+  }
   throw Error(ErrorCode::kNotFound, fmt::format("has no record '{}'", printable(name)),
-              nearest_records(mapping, name));
+              nearest_records(opened_->mapping, name));
+}
+
+std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std::string_view name) {
+  return RecordExtractor(mapping).extract(name);
 }
 
 }  // namespace flambeau

@@ -1,6 +1,7 @@
 // Everything that can be said of a file without running any of it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,8 +59,24 @@ Inspection inspect_file(const std::shared_ptr<Mapping>& mapping);
 // The records of an archive; empty for files that are none.
 std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping);
 
-// The bytes of a record, named in full or without the top folder. Throws Error(kNotFound) with the
-// nearest names, Error(kCorrupt).
+// Gives out the bytes of records. Opens the archive once: there may be a hundred thousand of them.
+class RecordExtractor {
+ public:
+  // Throws Error(kInvalidArgument) for a file that is no archive, and what opening one throws.
+  explicit RecordExtractor(const std::shared_ptr<Mapping>& mapping);
+  ~RecordExtractor();
+  RecordExtractor(RecordExtractor&&) noexcept;
+  RecordExtractor& operator=(RecordExtractor&&) noexcept;
+
+  // The bytes of a record, named in full or without the top folder. Throws Error(kNotFound, kCorrupt).
+  std::vector<uint8_t> extract(std::string_view name) const;
+
+ private:
+  struct Opened;
+  std::unique_ptr<Opened> opened_;
+};
+
+// The same for a single record.
 std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std::string_view name);
 
 }  // namespace flambeau

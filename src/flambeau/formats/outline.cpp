@@ -137,10 +137,9 @@ class Outliner {
   void visit_call(const Node::Call& call, int depth) {
     const bool is_ordered_dict = call.callee->is_global("collections.OrderedDict");
     if (!is_ordered_dict && call.args->is(Kind::kTuple)) visit_items(call.args->items(), depth);
-    if (is_ordered_dict && call.args->is(Kind::kTuple)) {
-      for (const Node* list : call.args->items()) {
-        if (list->is(Kind::kList)) visit_items(list->items(), depth);
-      }
+    if (is_ordered_dict && call.args->is(Kind::kTuple) && !call.args->items().empty()) {
+      const Node* list = call.args->items()[0];
+      if (list->is(Kind::kList)) visit_items(list->items(), depth);
     }
     visit_items(call.items, depth);
     visit_pairs(call.pairs, depth);

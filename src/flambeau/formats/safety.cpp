@@ -13,12 +13,10 @@
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/inspect.h"
 #include "flambeau/formats/known_globals.h"
+#include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {
 namespace {
-
-// Compressed records over this are not searched for what they do not claim to be.
-constexpr uint64_t kMostInflated = 64U << 20;
 
 bool is_torchscript(FileKind kind) {
   return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
@@ -80,7 +78,14 @@ class Checker {
     progress_.begin("checking records", total);
     size_t without_checksum = 0;
     for (const zip::Entry& entry : archive->zip().entries()) {
-      if (guarded("checksum", entry.name, [&] { archive->zip().verify(entry); })) ++report_.records_verified;
+      if (inflates_too_much(archive->zip(), entry)) {
+        find(Severity::kCaution, "zip", entry.name,
+             fmt::format(
+                 "inflates from {} to {} bytes, as an archive made to fill memory would: it was not read",
+                 entry.compressed_size, entry.size));
+      } else if (guarded("checksum", entry.name, [&] { archive->zip().verify(entry); })) {
+        ++report_.records_verified;
+      }
       if (!entry.has_crc()) ++without_checksum;
       advance_or_cancel(progress_, entry.size);
     }
@@ -99,7 +104,8 @@ class Checker {
     for (const zip::Entry& entry : zip.entries()) {
       if (entry.method == zip::Method::kDeflated) inflated += entry.size;
     }
-    if (inflated <= kMostInflated || inflated / 100 <= mapping_->size()) return false;
+    constexpr uint64_t kHarmless = 64U << 20;
+    if (inflated <= kHarmless || inflated / 100 <= mapping_->size()) return false;
     find(Severity::kDanger, "zip", "",
          fmt::format("compressed records would grow to {} bytes, {} times the file", inflated,
                      inflated / mapping_->size()));
@@ -132,15 +138,15 @@ class Checker {
       return;  // source positions; read apart, never by a Python unpickler
     const bool is_stored = entry.method == zip::Method::kStored;
     const bool is_named = entry.name.ends_with(".pkl");
-    if (entry.size < 4 || (!is_stored && !is_named && entry.size > kMostInflated)) return;
+    if (entry.size < 4) return;
     std::shared_ptr<Mapping> inside;
     if (is_stored) {
       inside = Mapping::borrow(mapping_->mutable_bytes().subspan(entry.data_offset, entry.size), mapping_);
     } else {
       try {
-        inside = Mapping::from_buffer(archive.zip().read(entry));
+        inside = Mapping::from_buffer(read_modest_record(archive.zip(), entry));
       } catch (const Error&) {
-        return;  // the checksum finding says it already
+        return;  // there is a finding of the zip that says it already
       }
     }
     const ByteSpan bytes = inside->bytes();
@@ -165,10 +171,18 @@ class Checker {
     }
   }
 
+  // What inflated may take memory by the size of the file, not by what it inflated to.
+  pickle::Limits limits_for(ByteSpan bytes) const {
+    pickle::Limits limits;
+    limits.fixed_bytes += limits.bytes_per_input_byte * std::min<uint64_t>(bytes.size(), mapping_->size());
+    limits.bytes_per_input_byte = 0;
+    return limits;
+  }
+
   void check_pickle(ByteSpan bytes, std::string_view record, bool must_parse) {
     pickle::Tree tree;
     try {
-      tree = pickle::parse(bytes, nullptr).tree;
+      tree = pickle::parse(bytes, nullptr, limits_for(bytes)).tree;
     } catch (const Error& error) {
       if (must_parse) find(Severity::kDanger, "pickle", record, error.what());
       return judge_beginning(bytes, error, record);
@@ -190,7 +204,7 @@ class Checker {
     beginning[broken_at] = 'N';
     beginning[broken_at + 1] = '.';
     try {
-      judge(pickle::parse(beginning, nullptr).tree, record);
+      judge(pickle::parse(beginning, nullptr, limits_for(beginning)).tree, record);
     } catch (const Error&) {
       find(Severity::kDanger, "pickle", record, "begins like a pickle that is made to break its readers");
     }
@@ -206,11 +220,18 @@ class Checker {
   }
 
   void judge(const pickle::Tree& tree, std::string_view record) {
+    constexpr size_t kMostNames = 1000;  // a file with more is told by them
     ++report_.pickles_read;
+    size_t unseen = 0;
     for (const pickle::GlobalUse& used : pickle::list_globals(tree)) {
       const GlobalVerdict verdict = verdict_on(used.name);
-      if (!seen_.emplace(record, used.name.dotted()).second) continue;
+      if (verdict == GlobalVerdict::kData || verdict == GlobalVerdict::kTorchScript) continue;
+      if (seen_.size() >= kMostNames) {
+        ++unseen;
+        continue;
+      }
       const std::string name = printable(used.name.dotted());
+      if (!seen_.emplace(record, name).second) continue;
       const std::string_view use = used.called ? "import and call" : "import";
       if (verdict == GlobalVerdict::kDangerous) {
         find(Severity::kDanger, "pickle", record,
@@ -219,10 +240,12 @@ class Checker {
         find(Severity::kDanger, "pickle", record,
              fmt::format("unpickling would {} {}, which is not on the list of names that only build data",
                          use, name));
-      } else if (verdict == GlobalVerdict::kNumpy) {
+      } else {
         find(Severity::kInfo, "pickle", record, fmt::format("holds NumPy values ({})", name));
       }
     }
+    if (unseen > 0)
+      find(Severity::kDanger, "pickle", record, fmt::format("unpickling would import {} more names", unseen));
   }
 
   void check_plain() {
@@ -232,11 +255,11 @@ class Checker {
       case FileKind::kPickle:
         return check_pickle(bytes, "", true);
       case FileKind::kTorchSaveLegacy:
-        CheckpointBuilder::from_torch(report_.kind, read_torch_legacy(mapping_, judges()));
+        CheckpointBuilder::from_torch(report_.kind, read_torch_legacy(mapping_, judges()), mapping_->size());
         return;
       case FileKind::kTorchSaveTar:
         check_tar_members(bytes);
-        CheckpointBuilder::from_torch(report_.kind, read_torch_tar(mapping_, judges()));
+        CheckpointBuilder::from_torch(report_.kind, read_torch_tar(mapping_, judges()), mapping_->size());
         return;
       case FileKind::kSafetensors:
         load_checkpoint(mapping_);

@@ -6,8 +6,11 @@
 #include "flambeau/archive/zip_writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/utf8.h"
+#include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/npy/npy.h"
+#include "flambeau/formats/npy/npy_array.h"
 #include "flambeau/formats/npy/npy_writer.h"
+#include "flambeau/formats/record_pickle.h"
 #include "flambeau/formats/tensor_pieces.h"
 
 namespace flambeau {
@@ -18,7 +21,8 @@ constexpr std::string_view kSuffix = ".npy";
 class NpzReader {
  public:
   NpzReader(std::shared_ptr<Mapping> mapping, const zip::Limits& limits)
-      : zip_(std::make_shared<const zip::Reader>(zip::Reader::open(std::move(mapping), limits))) {}
+      : zip_(std::make_shared<const zip::Reader>(zip::Reader::open(std::move(mapping), limits))),
+        budget_(zip_->mapping()->size()) {}
 
   NpzFile read() {
     NpzFile file;
@@ -30,13 +34,14 @@ class NpzReader {
       const std::string_view name = entry.name.substr(0, entry.name.size() - kSuffix.size());
       file.tensors.push_back(
           {std::string(name), entry.method == zip::Method::kStored ? stored(entry) : deflated(entry)});
+      budget_.charge(file.tensors.back().tensor, name);
     }
     return file;
   }
 
  private:
   template <typename Body>
-  Tensor located(const zip::Entry& entry, Body&& body) {
+  decltype(auto) located(const zip::Entry& entry, Body&& body) {
     const auto in_record = [&] { return with_location("record", entry.name, body); };
     const std::string& path = zip_->mapping()->path();
     return path.empty() ? in_record() : with_location("file", path, in_record);
@@ -47,26 +52,39 @@ class NpzReader {
   }
 
   Tensor deflated(const zip::Entry& entry) {
-    const auto inflated = Mapping::from_buffer(zip_->read(entry));
-    Tensor whole = located(entry, [&] { return read_npy(inflated, 0, inflated->size()); });
-    // Small arrays stay; together they take less than the copies of a large one would.
+    // Small arrays are inflated now and stay; of others only the header is.
     constexpr size_t kKeptArray = 1U << 16;
     constexpr size_t kKeptInAll = 1U << 24;
-    if (inflated->size() <= kKeptArray && kept_ + inflated->size() <= kKeptInAll) {
-      kept_ += inflated->size();
-      return whole;
+    if (entry.size <= kKeptArray && kept_ + entry.size <= kKeptInAll) {
+      kept_ += entry.size;
+      const auto inflated = Mapping::from_buffer(zip_->read(entry));
+      return located(entry, [&] { return read_npy(inflated, 0, inflated->size()); });
     }
-    const size_t size = whole.storage()->size();
-    auto again = Storage::lazy(size, [zip = zip_, entry]() -> std::vector<uint8_t> {
-      const auto bytes = Mapping::from_buffer(zip->read(entry));
-      const Tensor tensor = read_npy(bytes, 0, bytes->size());
-      const ByteSpan data = tensor.storage()->bytes();
-      return {data.begin(), data.end()};
+    const NpyArray array = located(entry, [&] { return read_description(entry); });
+    auto storage = Storage::lazy(array.data_size, [zip = zip_, entry, array] {
+      const std::vector<uint8_t> bytes = zip->read(entry);
+      // The header itself is under the checksum now, too.
+      return array.elements(ByteSpan(bytes).subspan(array.data_start));
     });
-    return Tensor::strided(whole.dtype(), whole.geometry(), std::move(again));
+    return Tensor::strided(array.dtype, array.geometry, std::move(storage));
+  }
+
+  NpyArray read_description(const zip::Entry& entry) {
+    constexpr size_t kStart = (1U << 16) + 16;  // the longest header of version 1.0, which all but all have
+    const std::vector<uint8_t> start = zip_->read_start(entry, kStart);
+    try {
+      ByteReader reader(start);
+      return read_npy_array(reader, entry.size);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kCorrupt || start.size() == entry.size) throw;
+      const std::vector<uint8_t> all = read_modest_record(*zip_, entry);
+      ByteReader reader(all);
+      return read_npy_array(reader, entry.size);
+    }
   }
 
   std::shared_ptr<const zip::Reader> zip_;
+  DescriptionBudget budget_;
   size_t kept_ = 0;
 };
 

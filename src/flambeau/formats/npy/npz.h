@@ -18,8 +18,8 @@ struct NpzFile {
   std::vector<std::string> skipped;  // the names of all other records
 };
 
-// Stored arrays are views of the mapping. Deflated ones are inflated once to see their headers; large ones
-// are then dropped and inflated again when first asked for. Throws what zip::Reader and read_npy throw,
+// Stored arrays are views of the mapping. Of deflated ones over 64 KiB only the header is inflated, the rest
+// when first asked for. Throws what zip::Reader and read_npy throw,
 // located at the file and record.
 NpzFile read_npz(std::shared_ptr<Mapping> mapping, const zip::Limits& limits = {});
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json_cursor.h"
+#include "flambeau/archive/json_fallback.h"
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/safetensors/safetensors_types.h"
 
@@ -14,67 +16,106 @@ namespace flambeau {
 namespace {
 
 struct Entry {
-  size_t index;  // in the header
-  const std::string* name;
-  const SafetensorsType* type;
+  size_t index = 0;  // in the header
+  const std::string* name = nullptr;
+  const SafetensorsType* type = nullptr;
   Dims shape;
-  uint64_t begin;  // from the first byte after the header
-  uint64_t end;
+  uint64_t begin = 0;  // from the first byte after the header
+  uint64_t end = 0;
 };
 
 [[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
 
-const json::Value& need_field(const json::Value& entry, std::string_view key) {
-  const json::Value* field = entry.find(key);
-  if (field == nullptr) corrupt(fmt::format("the header has no \"{}\" for it", key));
-  return *field;
+// Calls item(number) for each of an array's numbers.
+template <typename Item>
+void read_numbers(json::Cursor& cursor, Item&& item) {
+  if (!cursor.at_array()) cursor.shallow().as_array();  // says what it is instead
+  cursor.array([&] { item(cursor.shallow().as_uint()); });
 }
 
-Dims read_shape(const json::Value& value) {
-  const json::Array& items = value.as_array();
-  Dims shape;
-  shape.resize(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    shape[i] = checked_cast<int64_t>(items[i].as_uint(), "a size of the shape");
-  }
-  return shape;
+Dims read_shape(json::Cursor& cursor) {
+  std::vector<int64_t> sizes;
+  read_numbers(cursor, [&](uint64_t size) {
+    // PyTorch itself allows any rank; more is beyond any use and only costs memory.
+    if (sizes.size() == 4096) corrupt("it has more than 4096 dimensions");
+    sizes.push_back(checked_cast<int64_t>(size, "a size of the shape"));
+  });
+  return Dims(sizes);
 }
 
-Entry read_entry(size_t index, const std::string& name, const json::Value& value) {
-  if (!value.is_object()) corrupt("the header's entry for it is not an object");
-  Entry entry{.index = index, .name = &name, .type = nullptr, .shape = {}, .begin = 0, .end = 0};
-  const std::string& type_name = with_location(
-      "field", "dtype", [&]() -> const std::string& { return need_field(value, "dtype").as_string(); });
+void read_offsets(json::Cursor& cursor, Entry& entry) {
+  uint64_t offsets[2] = {};
+  size_t count = 0;
+  read_numbers(cursor, [&](uint64_t offset) {
+    if (count < 2) offsets[count] = offset;
+    ++count;
+  });
+  if (count != 2) corrupt(fmt::format("expected two offsets, found {}", count));
+  entry.begin = offsets[0];
+  entry.end = offsets[1];
+  if (entry.end < entry.begin)
+    corrupt(fmt::format("it ends at {}, before its start {}", entry.end, entry.begin));
+}
+
+Entry read_entry(json::Cursor& cursor) {
+  if (!cursor.at_object()) corrupt("the header's entry for it is not an object");
+  Entry entry;
+  std::string type_name;
+  constexpr std::string_view kFields[] = {"dtype", "shape", "data_offsets"};
+  bool has[3] = {};
+  cursor.object([&](const std::string& key) {
+    const size_t field = static_cast<size_t>(std::ranges::find(kFields, key) - kFields);
+    if (field == 3) {
+      cursor.shallow();  // unknown fields are for somebody else
+      return;
+    }
+    if (has[field]) corrupt(fmt::format("the header has more than one \"{}\" for it", key));
+    has[field] = true;
+    with_location("field", key, [&] {
+      if (field == 0) {
+        type_name = cursor.shallow().as_string();
+      } else if (field == 1) {
+        entry.shape = read_shape(cursor);
+      } else {
+        read_offsets(cursor, entry);
+      }
+    });
+  });
+  const auto need = [&](size_t field) {
+    with_location("field", kFields[field], [&] {
+      if (!has[field]) corrupt(fmt::format("the header has no \"{}\" for it", kFields[field]));
+    });
+  };
+  need(0);
   entry.type = find_safetensors_type(type_name);
   if (entry.type == nullptr) corrupt(fmt::format("it is of the unknown type '{}'", printable(type_name)));
-
-  with_location("field", "shape", [&] { entry.shape = read_shape(need_field(value, "shape")); });
-  with_location("field", "data_offsets", [&] {
-    const json::Array& offsets = need_field(value, "data_offsets").as_array();
-    if (offsets.size() != 2) corrupt(fmt::format("expected two offsets, found {}", offsets.size()));
-    entry.begin = offsets[0].as_uint();
-    entry.end = offsets[1].as_uint();
-    if (entry.end < entry.begin)
-      corrupt(fmt::format("it ends at {}, before its start {}", entry.end, entry.begin));
-  });
+  need(1);
+  need(2);
 
   const int64_t bits = checked_mul<int64_t>(element_count(entry.shape), entry.type->bits, "its size in bits");
   if (bits % 8 != 0) corrupt(fmt::format("its {} bits are not whole bytes", bits));
   if (static_cast<uint64_t>(bits / 8) != entry.end - entry.begin) {
-    corrupt(fmt::format("a tensor of type {} and shape {} takes {} bytes, its offsets span {}", type_name,
-                        printable(fmt::format("[{}]", fmt::join(entry.shape, ", "))), bits / 8,
-                        entry.end - entry.begin));
+    corrupt(fmt::format("a tensor of type {} and shape {} takes {} bytes, its offsets span {}",
+                        entry.type->name, printable(fmt::format("[{}]", fmt::join(entry.shape, ", "))),
+                        bits / 8, entry.end - entry.begin));
   }
   return entry;
 }
 
-SafetensorsMetadata read_metadata(const json::Value& value) {
+SafetensorsMetadata read_metadata(json::Cursor& cursor) {
   SafetensorsMetadata metadata;
-  if (value.is_null()) return metadata;
-  for (const json::Member& member : value.as_object()) {
-    with_location("key", member.first,
-                  [&] { metadata.emplace_back(member.first, member.second.as_string()); });
+  if (!cursor.at_object()) {
+    const json::Value value = cursor.shallow();
+    if (!value.is_null()) value.as_object();  // says what it is instead
+    return metadata;
   }
+  cursor.object([&](const std::string& key) {
+    with_location("key", key, [&] { metadata.emplace_back(key, cursor.shallow().as_string()); });
+  });
+  std::vector<std::string_view> keys;
+  keys.reserve(metadata.size());
+  for (const auto& [key, text] : metadata) keys.push_back(key);
+  json::refuse_duplicate_keys(std::move(keys));
   return metadata;
 }
 
@@ -120,6 +161,20 @@ Tensor make_tensor(const Entry& entry, const std::shared_ptr<Mapping>& mapping, 
                             Storage::view(mapping, data_start + entry.begin, entry.end - entry.begin));
 }
 
+// The header's keys in order. Reads all of it, so that broken text is found before anything else is said.
+std::vector<std::string> read_names(std::string_view text) {
+  std::vector<std::string> names;
+  json::Cursor cursor(text);
+  cursor.object([&](std::string name) {
+    names.push_back(std::move(name));
+    cursor.shallow();
+  });
+  cursor.finish();
+  json::refuse_duplicate_keys(std::vector<std::string_view>(names.begin(), names.end()));
+  return names;
+}
+
+// The header is read piece by piece: as a tree of values it would take thirty times its size.
 SafetensorsFile read_file(const std::shared_ptr<Mapping>& mapping) {
   ByteReader reader(mapping->bytes());
   const auto header_size = reader.le<uint64_t>("the length of the header");
@@ -129,19 +184,25 @@ SafetensorsFile read_file(const std::shared_ptr<Mapping>& mapping) {
   }
   const std::string_view text = reader.text(header_size, "the header");
   if (!text.starts_with('{')) reader.fail_at(8, "the header does not start with '{'");
-  const json::Value header = with_location("part", "header", [&] { return json::parse(text); });
+  const std::vector<std::string> names = with_location("part", "header", [&] { return read_names(text); });
 
   SafetensorsFile file;
+  DescriptionBudget budget(mapping->size());
   std::vector<Entry> entries;
-  entries.reserve(header.as_object().size());
-  for (const auto& [name, value] : header.as_object()) {
+  entries.reserve(names.size());
+  json::Cursor cursor(text);
+  size_t member = 0;
+  cursor.object([&](const std::string&) {
+    const std::string& name = names[member++];
     if (name == kSafetensorsMetadataKey) {
-      file.metadata = with_location("part", name, [&] { return read_metadata(value); });
-    } else {
-      entries.push_back(
-          with_location("tensor", name, [&] { return read_entry(entries.size(), name, value); }));
+      file.metadata = with_location("part", name, [&] { return read_metadata(cursor); });
+      return;
     }
-  }
+    budget.charge(name.size() + sizeof(Entry));
+    entries.push_back(with_location("tensor", name, [&] { return read_entry(cursor); }));
+    entries.back().index = entries.size();
+    entries.back().name = &name;
+  });
   // Empty tensors share their place with others: among those the header's order counts.
   std::ranges::sort(entries, {},
                     [](const Entry& entry) { return std::tuple(entry.begin, entry.end, entry.index); });
@@ -151,6 +212,7 @@ SafetensorsFile read_file(const std::shared_ptr<Mapping>& mapping) {
   for (const Entry& entry : entries) {
     with_location("tensor", *entry.name, [&] {
       file.tensors.push_back({*entry.name, make_tensor(entry, mapping, reader.offset())});
+      budget.charge(file.tensors.back().tensor, *entry.name);
     });
   }
   return file;

@@ -55,29 +55,37 @@ NumpyType numpy_type(const Node& node) {
               fmt::format("a NumPy array of type '{}' has no tensor type", printable(code)));
 }
 
-// Bytes; or in protocol 2 the calls _codecs.encode(text, 'latin1') and bytes() that stand for them; or what
-// was a string of bytes in Python 2.
-std::vector<uint8_t> bytes_of(const Node& node) {
-  if (node.is(Kind::kBytes) || node.is(Kind::kByteArray)) {
-    const ByteSpan bytes = node.as_bytes();
-    return {bytes.begin(), bytes.end()};
-  }
-  if (node.is(Kind::kString)) {
-    const ByteSpan text = as_bytes(node.as_string());
-    return {text.begin(), text.end()};
-  }
+// What holds an array's data: bytes; or in protocol 2 the calls _codecs.encode(text, 'latin1') and bytes()
+// that stand for them; or what was a string of bytes in Python 2.
+struct ArrayData {
+  const Node* node;  // null for no bytes
+  bool is_latin1 = false;
+};
+
+ArrayData array_data(const Node& node) {
+  if (node.is(Kind::kBytes) || node.is(Kind::kByteArray) || node.is(Kind::kString)) return {&node};
   if (!node.is(Kind::kCall)) {
     corrupt(fmt::format("the data of a NumPy array should be bytes, found {}", a_kind(node.kind())));
   }
   const Node& callee = *node.as_call().callee;
   const std::span<Node* const> args = node.as_call().args->items();
   const bool is_bytes = callee.is_global("builtins.bytes") || callee.is_global("__builtin__.bytes");
-  if (is_bytes && args.empty()) return {};
+  if (is_bytes && args.empty()) return {nullptr};
   if (!callee.is_global("_codecs.encode"))
     corrupt("the data of a NumPy array should be bytes, found another call");
   if (args.empty()) corrupt("_codecs.encode without a text");
+  return {args[0], true};
+}
+
+std::vector<uint8_t> bytes_of(const ArrayData& data) {
+  if (data.node == nullptr) return {};
+  if (!data.is_latin1) {
+    const ByteSpan raw =
+        data.node->is(Kind::kString) ? as_bytes(data.node->as_string()) : data.node->as_bytes();
+    return {raw.begin(), raw.end()};
+  }
   std::vector<uint8_t> bytes;
-  const std::string_view text = args[0]->as_string();
+  const std::string_view text = data.node->as_string();
   bytes.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {  // UTF-8 of U+0000 to U+00FF, one byte each
     const auto byte = static_cast<uint8_t>(text[i]);
@@ -92,17 +100,28 @@ std::vector<uint8_t> bytes_of(const Node& node) {
   return bytes;
 }
 
-Tensor make(const NumpyType& type, const Dims& sizes, bool is_fortran, std::vector<uint8_t> bytes) {
+}  // namespace
+
+std::shared_ptr<Storage> NumpyReader::storage_of(const Node& data, size_t word) {
+  const ArrayData source = array_data(data);
+  std::shared_ptr<Storage>& storage = storages_[{source.node, word}];
+  if (storage) return storage;
+  std::vector<uint8_t> bytes = bytes_of(source);
+  for (size_t at = 0; word > 1 && at + word <= bytes.size(); at += word) {
+    std::reverse(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at + word));
+  }
+  storage = Storage::own(std::move(bytes));
+  return storage;
+}
+
+Tensor NumpyReader::make(const Node& type_node, const Dims& sizes, bool is_fortran, const Node& data) {
+  const NumpyType type = numpy_type(type_node);
   const DTypeInfo& info = dtype_info(type.dtype);
   const int64_t expected =
       checked_mul(element_count(sizes), static_cast<int64_t>(info.size), "the size of a NumPy array");
-  if (static_cast<uint64_t>(expected) != bytes.size()) {
-    corrupt(fmt::format("a NumPy array needs {} bytes, {} are given", expected, bytes.size()));
-  }
-  if (type.is_big_endian) {
-    for (size_t at = 0; at + info.word <= bytes.size(); at += info.word) {
-      std::reverse(bytes.begin() + static_cast<long>(at), bytes.begin() + static_cast<long>(at + info.word));
-    }
+  std::shared_ptr<Storage> storage = storage_of(data, type.is_big_endian ? info.word : 1);
+  if (static_cast<uint64_t>(expected) != storage->size()) {
+    corrupt(fmt::format("a NumPy array needs {} bytes, {} are given", expected, storage->size()));
   }
   Dims strides = contiguous_strides(sizes);
   if (is_fortran) {
@@ -112,10 +131,8 @@ Tensor make(const NumpyType& type, const Dims& sizes, bool is_fortran, std::vect
       step *= std::max<int64_t>(sizes[i], 1);  // the product was checked above
     }
   }
-  return Tensor::strided(type.dtype, {sizes, std::move(strides), 0}, Storage::own(std::move(bytes)));
+  return Tensor::strided(type.dtype, {sizes, std::move(strides), 0}, std::move(storage));
 }
-
-}  // namespace
 
 bool is_numpy_array_call(const Node& node) {
   if (!node.is(Kind::kCall) || !node.as_call().callee->is(Kind::kGlobal)) return false;
@@ -123,12 +140,12 @@ bool is_numpy_array_call(const Node& node) {
   return is_multiarray(global.module) && (global.name == "_reconstruct" || global.name == "scalar");
 }
 
-Tensor tensor_from_numpy(const Node& node) {
+Tensor NumpyReader::read(const Node& node) {
   const Node::Call& call = node.as_call();
   const std::span<Node* const> args = call.args->items();
   if (call.callee->as_global().name == "scalar") {
     if (args.size() != 2) corrupt("a NumPy scalar needs a type and a value");
-    return make(numpy_type(*args[0]), {}, false, bytes_of(*args[1]));
+    return make(*args[0], {}, false, *args[1]);
   }
   // _reconstruct(ndarray, (0,), b'b') with the state (version, shape, dtype, is_fortran, data)
   if (call.state == nullptr) corrupt("a NumPy array without its state");
@@ -137,7 +154,7 @@ Tensor tensor_from_numpy(const Node& node) {
   if (state[4]->is(Kind::kList)) {
     throw Error(ErrorCode::kUnsupported, "a NumPy array of Python objects has no tensor type");
   }
-  return make(numpy_type(*state[2]), dims_from_node(*state[1]), state[3]->as_bool(), bytes_of(*state[4]));
+  return make(*state[2], dims_from_node(*state[1]), state[3]->as_bool(), *state[4]);
 }
 
 }  // namespace flambeau

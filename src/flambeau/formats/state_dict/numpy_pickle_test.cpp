@@ -31,7 +31,7 @@ class NumpyPickle : public ::testing::Test {
   Node* bytes(std::string_view data) { return tree.bytes(as_bytes(data)); }
   Node* n(int64_t value) { return tree.integer(value); }
   std::string error_of(Node* node) {
-    return error_text([&] { tensor_from_numpy(*node); });
+    return error_text([&] { NumpyReader().read(*node); });
   }
   pickle::Tree tree;
 };
@@ -49,35 +49,35 @@ TEST_F(NumpyPickle, RecognizesArraysAndScalars) {
 TEST_F(NumpyPickle, ReadsDataInEveryForm) {
   const std::vector<int16_t> expected = {258, -1};
   const std::string_view data("\2\1\xff\xff", 4);
-  EXPECT_EQ(values_of<int16_t>(tensor_from_numpy(*array(dtype("i2"), {2}, bytes(data)))), expected);
-  EXPECT_EQ(values_of<int16_t>(tensor_from_numpy(*array(dtype("i2"), {2}, tree.byte_array(as_bytes(data))))),
+  EXPECT_EQ(values_of<int16_t>(NumpyReader().read(*array(dtype("i2"), {2}, bytes(data)))), expected);
+  EXPECT_EQ(values_of<int16_t>(NumpyReader().read(*array(dtype("i2"), {2}, tree.byte_array(as_bytes(data))))),
             expected);
   // Protocol 2: text, one letter for a byte.
   Node* text =
       tree.call(tree.global("_codecs", "encode"), tree.tuple({tree.string("\2\1ÿÿ"), tree.string("latin1")}));
-  EXPECT_EQ(values_of<int16_t>(tensor_from_numpy(*array(dtype("i2"), {2}, text))), expected);
+  EXPECT_EQ(values_of<int16_t>(NumpyReader().read(*array(dtype("i2"), {2}, text))), expected);
   // Python 2: a string of bytes.
-  EXPECT_EQ(values_of<int8_t>(tensor_from_numpy(*array(dtype("i1"), {2}, tree.string("AB")))),
+  EXPECT_EQ(values_of<int8_t>(NumpyReader().read(*array(dtype("i1"), {2}, tree.string("AB")))),
             (std::vector<int8_t>{65, 66}));
   Node* empty = tree.call(tree.global("__builtin__", "bytes"), tree.tuple());
-  EXPECT_EQ(tensor_from_numpy(*array(dtype("f4"), {0, 3}, empty)).summary(), "float32[0, 3]");
-  EXPECT_EQ(values_of<int16_t>(tensor_from_numpy(*array(dtype("i2", ">"), {2}, bytes("\1\2\xff\xff")))),
+  EXPECT_EQ(NumpyReader().read(*array(dtype("f4"), {0, 3}, empty)).summary(), "float32[0, 3]");
+  EXPECT_EQ(values_of<int16_t>(NumpyReader().read(*array(dtype("i2", ">"), {2}, bytes("\1\2\xff\xff")))),
             expected);
 }
 
 TEST_F(NumpyPickle, ReadsFortranOrderAndScalars) {
-  const Tensor turned = tensor_from_numpy(*array(dtype("i1"), {2, 3}, bytes("\1\2\3\4\5\6"), true));
+  const Tensor turned = NumpyReader().read(*array(dtype("i1"), {2, 3}, bytes("\1\2\3\4\5\6"), true));
   EXPECT_EQ(values_of<int8_t>(turned), (std::vector<int8_t>{1, 3, 5, 2, 4, 6}));
   Node* scalar =
       tree.call(tree.global("numpy.core.multiarray", "scalar"), tree.tuple({dtype("u1"), bytes("\7")}));
-  const Tensor seven = tensor_from_numpy(*scalar);
+  const Tensor seven = NumpyReader().read(*scalar);
   EXPECT_EQ(seven.dim(), 0U);
   EXPECT_EQ(values_of<uint8_t>(seven), std::vector<uint8_t>{7});
 }
 
 TEST_F(NumpyPickle, ComplexWordsAreSwappedEach) {
   const std::string big("\x3f\x80\0\0\x40\0\0\0", 8);  // 1 + 2j
-  EXPECT_EQ(values_of<float>(tensor_from_numpy(*array(dtype("c8", ">"), {1}, bytes(big)))),
+  EXPECT_EQ(values_of<float>(NumpyReader().read(*array(dtype("c8", ">"), {1}, bytes(big)))),
             (std::vector<float>{1, 2}));
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau {
 namespace {
@@ -14,6 +17,16 @@ using pickle::Node;
 [[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
 
 }  // namespace
+
+ViewBudget::ViewBudget(uint64_t file_size)
+    : left_((32ULL << 20) + 8 * std::min<uint64_t>(file_size, 1ULL << 48)) {}
+
+void ViewBudget::charge(uint64_t bytes) {
+  if (bytes > left_) {
+    throw Error(ErrorCode::kLimit, "the views of storages take too much for the size of the file");
+  }
+  left_ -= bytes;
+}
 
 StorageId parse_storage_id(const Node& id) {
   if (!id.is(Kind::kTuple))

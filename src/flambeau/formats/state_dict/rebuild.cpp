@@ -70,24 +70,6 @@ double number_of(const Node& node) {
   return node.is(Kind::kInt) ? static_cast<double>(node.as_int()) : node.as_float();
 }
 
-// Early files keep per-channel scales as plain lists.
-Tensor tensor_from_list(const Node& list, DType dtype) {
-  const std::span<Node* const> items = list.items();
-  Tensor tensor = Tensor::zeros(dtype, Dims{static_cast<int64_t>(items.size())});
-  uint8_t* to = tensor.mutable_contiguous_bytes().data();
-  for (const Node* item : items) {
-    if (dtype == DType::kInt64) {
-      store_le<int64_t>(to, item->as_int());
-    } else if (dtype == DType::kFloat64) {
-      store_le<double>(to, number_of(*item));
-    } else {
-      store_le<float>(to, static_cast<float>(number_of(*item)));
-    }
-    to += dtype_size(dtype);
-  }
-  return tensor;
-}
-
 }  // namespace
 
 Dims dims_from_node(const Node& node) {
@@ -142,9 +124,10 @@ const Rebuilt* Rebuilder::find(const Node& node) { return find_at(node, 0); }
 
 const Rebuilt* Rebuilder::find_at(const Node& node, int depth) {
   if (!node.is(Kind::kCall) && !node.is(Kind::kPersistent)) return nullptr;
-  auto found = cache_.find(&node);
-  if (found == cache_.end()) found = cache_.emplace(&node, rebuild(node, depth)).first;
-  return found->second ? &*found->second : nullptr;
+  const auto found = cache_.find(&node);
+  if (found != cache_.end()) return &found->second;
+  std::optional<Rebuilt> rebuilt = rebuild(node, depth);
+  return rebuilt ? &cache_.emplace(&node, std::move(*rebuilt)).first->second : nullptr;
 }
 
 std::optional<Rebuilt> Rebuilder::rebuild(const Node& node, int depth) {
@@ -163,7 +146,7 @@ std::optional<Rebuilt> Rebuilder::rebuild(const Node& node, int depth) {
   const Node::Call& call = node.as_call();
   if (!call.callee->is(Kind::kGlobal)) return std::nullopt;
   const Node::GlobalName& global = call.callee->as_global();
-  if (is_numpy_array_call(node)) return Rebuilt{tensor_from_numpy(node), TensorRole::kNumpyArray, &node};
+  if (is_numpy_array_call(node)) return Rebuilt{numpy_.read(node), TensorRole::kNumpyArray, &node};
   if (!call.args->is(Kind::kTuple)) return std::nullopt;
   const std::span<Node* const> args = call.args->items();
   if (global.module == "torch._utils") return rebuild_torch_utils(node, global.name, args, depth);
@@ -213,15 +196,17 @@ std::optional<Rebuilt> Rebuilder::rebuild_torch_utils(const Node& node, std::str
     need_arguments(args, 6, 7, function);
     Tensor tensor = rebuild_strided(args, false);
     tensor.set_requires_grad(truthy(*args[4]));
-    return plain(args.size() > 6 ? resolve_bits(tensor, has_true(*args[6], "conj"), has_true(*args[6], "neg"))
-                                 : std::move(tensor));
+    return plain(args.size() > 6
+                     ? bits_.resolve(tensor, has_true(*args[6], "conj"), has_true(*args[6], "neg"))
+                     : std::move(tensor));
   }
   if (function == "_rebuild_tensor_v3") {
     need_arguments(args, 7, 8, function);
     Tensor tensor = rebuild_strided(args, true);
     tensor.set_requires_grad(truthy(*args[4]));
-    return plain(args.size() > 7 ? resolve_bits(tensor, has_true(*args[7], "conj"), has_true(*args[7], "neg"))
-                                 : std::move(tensor));
+    return plain(args.size() > 7
+                     ? bits_.resolve(tensor, has_true(*args[7], "conj"), has_true(*args[7], "neg"))
+                     : std::move(tensor));
   }
   if (function == "_rebuild_tensor") {
     need_arguments(args, 4, 4, function);
@@ -254,6 +239,26 @@ Tensor Rebuilder::part(const Node& node, int depth) {
   const Rebuilt* inner = find_at(node, depth + 1);
   if (inner == nullptr) corrupt(fmt::format("a tensor is expected, found {}", a_kind(node.kind())));
   return inner->tensor;
+}
+
+// Early files keep per-channel scales as plain lists.
+Tensor Rebuilder::tensor_from_list(const Node& list, DType dtype) {
+  Tensor& tensor = lists_[{&list, dtype}];
+  if (tensor.defined()) return tensor;
+  const std::span<Node* const> items = list.items();
+  tensor = Tensor::zeros(dtype, Dims{static_cast<int64_t>(items.size())});
+  uint8_t* to = tensor.mutable_contiguous_bytes().data();
+  for (const Node* item : items) {
+    if (dtype == DType::kInt64) {
+      store_le<int64_t>(to, item->as_int());
+    } else if (dtype == DType::kFloat64) {
+      store_le<double>(to, number_of(*item));
+    } else {
+      store_le<float>(to, static_cast<float>(number_of(*item)));
+    }
+    to += dtype_size(dtype);
+  }
+  return tensor;
 }
 
 TypedStorage Rebuilder::storage_of(const Node& node, size_t word) {

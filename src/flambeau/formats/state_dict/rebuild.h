@@ -2,12 +2,15 @@
 // tensors, without calling anything.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <variant>
 
 #include "flambeau/archive/pickle_tree.h"
+#include "flambeau/formats/state_dict/numpy_pickle.h"
+#include "flambeau/formats/state_dict/resolve_bits.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau {
@@ -52,6 +55,7 @@ class Rebuilder {
   const Rebuilt* find_at(const pickle::Node& node, int depth);
   std::optional<Rebuilt> rebuild(const pickle::Node& node, int depth);
   Tensor part(const pickle::Node& node, int depth);
+  Tensor tensor_from_list(const pickle::Node& list, DType dtype);
   TypedStorage storage_of(const pickle::Node& node, size_t word);
   std::optional<Rebuilt> rebuild_torch_utils(const pickle::Node& node, std::string_view function,
                                              std::span<pickle::Node* const> args, int depth);
@@ -61,7 +65,12 @@ class Rebuilder {
   Tensor rebuild_meta(std::span<pickle::Node* const> args);
 
   PersistentSource& source_;
-  std::unordered_map<const pickle::Node*, std::optional<Rebuilt>> cache_;
+  // Only of what is a tensor: a pickle has many more calls that are not.
+  std::unordered_map<const pickle::Node*, Rebuilt> cache_;
+  // What many tensors may refer to is made once.
+  BitResolver bits_;
+  NumpyReader numpy_;
+  std::map<std::pair<const pickle::Node*, DType>, Tensor> lists_;
 };
 
 // What small values look like in a pickle. Each throws Error(kCorrupt) naming what was found.

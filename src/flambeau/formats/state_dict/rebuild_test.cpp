@@ -205,7 +205,7 @@ TEST_F(Rebuild, MarksAreCarriedOutWhenRead) {
 
 TEST(ResolveBits, LeavesUnmarkedTensorsAlone) {
   const Tensor x = Tensor::zeros(DType::kFloat32, Dims{2});
-  EXPECT_EQ(resolve_bits(x, false, false).storage(), x.storage());
+  EXPECT_EQ(BitResolver().resolve(x, false, false).storage(), x.storage());
 }
 
 TEST(ResolveBits, ReadsThroughStridesAndKeepsDeviceAndGradient) {
@@ -214,7 +214,7 @@ TEST(ResolveBits, ReadsThroughStridesAndKeepsDeviceAndGradient) {
   std::memcpy(x.mutable_contiguous_bytes().data(), values, sizeof values);
   Tensor turned = Tensor::strided(DType::kComplex64, {Dims{2, 2}, Dims{1, 2}, 0}, x.storage());
   turned.set_requires_grad(true);
-  const Tensor both = resolve_bits(turned, true, true);
+  const Tensor both = BitResolver().resolve(turned, true, true);
   EXPECT_FALSE(both.storage()->is_ready());
   EXPECT_EQ(values_of<float>(both), (std::vector<float>{-1, 2, -5, 6, -3, 4, -7, 8}));
   EXPECT_TRUE(both.requires_grad());

@@ -32,24 +32,28 @@ bool is_integer(const DTypeInfo& info) {
 
 }  // namespace
 
-Tensor resolve_bits(const Tensor& tensor, bool conjugate, bool negate) {
+Tensor BitResolver::resolve(const Tensor& tensor, bool conjugate, bool negate) {
   if (!conjugate && !negate) return tensor;
   const DTypeInfo& info = dtype_info(tensor.dtype());
   if ((conjugate && !info.is_complex) || (negate && !has_sign_bit(info) && !is_integer(info))) {
     throw Error(ErrorCode::kCorrupt, fmt::format("a tensor of {} cannot be marked as {}", info.name,
                                                  conjugate ? "conjugate" : "negative"));
   }
-  std::shared_ptr<Storage> resolved = Storage::lazy(tensor.byte_count(), [tensor, &info, conjugate, negate] {
-    const Tensor contiguous = tensor.to_contiguous();
-    const ByteSpan packed = contiguous.contiguous_bytes();
-    std::vector<uint8_t> bytes(packed.begin(), packed.end());
-    if (conjugate) flip_signs(bytes, info.word, 1, 2);
-    if (negate && has_sign_bit(info)) flip_signs(bytes, info.word, 0, 1);
-    if (negate && is_integer(info)) negate_integers(bytes, info.word);
-    return bytes;
-  });
-  Tensor result = Tensor::contiguous(tensor.dtype(), tensor.sizes(), std::move(resolved));
-  result.set_device(tensor.device());
+  if (tensor.is_meta()) return tensor;  // no values, no signs
+  Resolved& entry = resolved_[{tensor.storage().get(), tensor.dtype(), conjugate, negate}];
+  if (!entry.storage) {
+    entry.original = tensor.storage();
+    entry.storage =
+        Storage::lazy(tensor.storage()->size(), [original = tensor.storage(), &info, conjugate, negate] {
+          const ByteSpan stored = original->bytes();
+          std::vector<uint8_t> bytes(stored.begin(), stored.end());
+          if (conjugate) flip_signs(bytes, info.word, 1, 2);
+          if (negate && has_sign_bit(info)) flip_signs(bytes, info.word, 0, 1);
+          if (negate && is_integer(info)) negate_integers(bytes, info.word);
+          return bytes;
+        });
+  }
+  Tensor result = Tensor::strided(tensor.dtype(), tensor.geometry(), entry.storage, tensor.device());
   result.set_requires_grad(tensor.requires_grad());
   return result;
 }

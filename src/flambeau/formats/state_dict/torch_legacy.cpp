@@ -27,7 +27,7 @@ struct Place {
 class LegacyStorages final : public PersistentSource {
  public:
   LegacyStorages(std::shared_ptr<Mapping> mapping, std::unordered_map<std::string_view, Place> places)
-      : mapping_(std::move(mapping)), places_(std::move(places)) {}
+      : mapping_(std::move(mapping)), view_bytes_(mapping_->size()), places_(std::move(places)) {}
 
   std::variant<TypedStorage, Tensor> load(const Node& id, size_t) override {
     const StorageId parsed = parse_storage_id(id);
@@ -65,11 +65,13 @@ class LegacyStorages final : public PersistentSource {
       throw Error(ErrorCode::kCorrupt, fmt::format("a view of {} bytes at {} leaves its storage of {} bytes",
                                                    bytes, begin, place.size));
     }
+    view_bytes_.charge(static_cast<uint64_t>(bytes));
     storage = Storage::view(mapping_, place.offset + static_cast<size_t>(begin), static_cast<size_t>(bytes));
     return storage;
   }
 
   std::shared_ptr<Mapping> mapping_;
+  ViewBudget view_bytes_;
   // Keys are views into the tree's text, which lies in the mapping.
   std::unordered_map<std::string_view, Place> places_;
   std::unordered_map<std::string_view, std::shared_ptr<Storage>> loaded_;

@@ -16,6 +16,17 @@ struct TorchFile {
   std::unique_ptr<PersistentSource> source;
 };
 
+// In the older forms a part of a storage is a storage of its own to whoever converts it. Parts may overlap;
+// in all they may not take much more than the file. charge() throws Error(kLimit).
+class ViewBudget {
+ public:
+  explicit ViewBudget(uint64_t file_size);
+  void charge(uint64_t bytes);
+
+ private:
+  uint64_t left_;
+};
+
 // The zip form since 1.6, and the pickles of TorchScript archives: `pickle` is the record ("data.pkl"),
 // `storages` the folder of its storages ("data").
 TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle = "data.pkl",

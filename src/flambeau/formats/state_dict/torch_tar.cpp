@@ -98,6 +98,7 @@ class TarReader {
   // [(key, key of the whole, offset, elements), ...]
   void read_storage_views(ByteReader& reader) {
     const pickle::Tree tree = next_pickle(reader, "storages");
+    ViewBudget view_bytes(mapping_->size());
     for (const Node* node : tree.root()->items()) {
       const std::span<Node* const> parts = node->items();
       if (parts.size() != 4) reader.fail("the description of a storage's view has 4 parts");
@@ -109,6 +110,7 @@ class TarReader {
           static_cast<uint64_t>(bytes) > whole.storage->size() - static_cast<uint64_t>(begin)) {
         reader.fail("a view leaves its storage");
       }
+      view_bytes.charge(static_cast<uint64_t>(bytes));
       const auto offset =
           static_cast<size_t>(whole.storage->bytes().data() - mapping_->bytes().data() + begin);
       contents_->storages[key_of(*parts[0])] = TypedStorage{

@@ -2,8 +2,8 @@
 
 #include <unordered_map>
 
-#include "flambeau/archive/pickle_reader.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/record_pickle.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 #include "flambeau/tensor/byte_order.h"
@@ -73,8 +73,7 @@ class ZipStorages final : public PersistentSource {
 
 TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle,
                          std::string_view storages) {
-  auto bytes = std::make_shared<std::vector<uint8_t>>(archive->read(pickle));
-  pickle::Tree tree = with_location("record", pickle, [&] { return pickle::parse(*bytes, bytes).tree; });
+  pickle::Tree tree = read_record_pickle(archive->zip(), archive->get(pickle), pickle);
   auto source = std::make_unique<ZipStorages>(std::move(archive), storages);
   return {std::move(tree), std::move(source)};
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/formats/description_budget.h"
 
 namespace flambeau {
 namespace {
@@ -15,7 +15,6 @@ using pickle::Node;
 using pickle::Pair;
 
 constexpr size_t kMostDepth = 1000;
-constexpr int kMostWrapping = 16;
 
 std::string key_text(const Node& key) {
   switch (key.kind()) {
@@ -54,92 +53,118 @@ bool is_module_bookkeeping(const Node& key) {
   return text == "_parameters" || text == "_buffers" || text == "_modules";
 }
 
+bool may_hold_tensors(Kind kind) {
+  switch (kind) {
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kSet:
+    case Kind::kFrozenSet:
+    case Kind::kDict:
+    case Kind::kCall:
+    case Kind::kPersistent:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// OrderedDict([(key, value), ...]): how Python 2 pickled it. Null for anything else.
+const Node* pair_list(const Node::Call& call) {
+  const bool is_list = call.callee->is_global("collections.OrderedDict") && call.args->is(Kind::kTuple) &&
+                       call.args->items().size() == 1 && call.args->items()[0]->is(Kind::kList);
+  return is_list ? call.args->items()[0] : nullptr;
+}
+
+// What a user hung on a tensor (tensor.note = ...): the state of a Parameter or of another subclass, which
+// may wrap one more. The state numbered `index` from the outside; null when there are no more.
+const Node* attribute(const Node& tensor, size_t index) {
+  constexpr int kMostWrapping = 16;
+  const Node* node = &tensor;
+  for (int level = 0; level < kMostWrapping && node->is(Kind::kCall); ++level) {
+    const Node::Call call = node->as_call();
+    if (!call.callee->is(Kind::kGlobal) || !call.args->is(Kind::kTuple)) return nullptr;
+    const std::string_view function = call.callee->as_global().name;
+    const std::span<Node* const> args = call.args->items();
+    const bool is_subclass = function.starts_with("_rebuild_from_type");
+    if (!is_subclass && !function.starts_with("_rebuild_parameter")) return nullptr;
+    if (args.size() == 4 && index-- == 0) return args[3];
+    if (is_subclass || args.empty()) return nullptr;
+    node = args[0];
+  }
+  return nullptr;
+}
+
 class Walker {
  public:
   // A pickle of a few bytes can describe a tree of billions of paths (containers shared level by level):
-  // the work stays in proportion to the nodes that are really there.
-  Walker(Rebuilder& rebuilder, size_t node_count)
+  // the work stays in proportion to what is really there.
+  Walker(Rebuilder& rebuilder, const pickle::Tree& tree, uint64_t file_size)
       : rebuilder_(rebuilder),
-        most_steps_(100'000 + 4 * node_count),
-        most_name_bytes_((8U << 20) + 64 * node_count) {}
+        budget_(file_size),
+        most_steps_(100'000 + 4 * tree.node_count()),
+        most_looks_(1'000'000 + tree.memory_bytes() / 2),
+        most_name_bytes_((8U << 20) + 64 * tree.node_count()) {}
 
   FoundTensors run(const Node& root) {
-    visit(root, "", 0);
-    while (!todo_.empty()) {
-      Step step = std::move(todo_.back());
-      todo_.pop_back();
-      if (step.leaving != nullptr) {
-        on_path_.erase(step.leaving);
-        continue;
+    visit(root, "");
+    // Only the way to where we are is kept, not all that is left to do.
+    while (!path_.empty()) {
+      Child child;
+      if (!next_child(path_.back(), child)) {
+        on_path_.erase(path_.back().node);
+        path_.pop_back();
+      } else if (child.node != nullptr && may_hold_tensors(child.node->kind())) {
+        visit(*child.node, child_name(path_.back(), child));
       }
-      visit(*step.node, step.name, step.depth);
+      if (++looks_ > most_looks_) too_many();
     }
     return std::move(found_);
   }
 
  private:
-  struct Step {
-    const Node* node = nullptr;
+  // A container that we are inside of.
+  struct Level {
+    const Node* node;
     std::string name;
-    size_t depth = 0;
-    const Node* leaving = nullptr;
+    bool is_tensor;  // then its attributes are what is inside
+    bool has_module_state;
+    size_t next = 0;
+  };
+  struct Child {
+    const Node* node = nullptr;  // null for nothing of interest
+    const Node* key = nullptr;   // null for an item of a sequence
+    size_t index = 0;
+    bool has_name = true;
   };
 
   [[noreturn]] static void too_many() {
     throw Error(ErrorCode::kLimit, "the pickle describes too many values for its size");
   }
 
-  void visit(const Node& node, const std::string& name, size_t depth) {
-    if (++steps_ > most_steps_) too_many();
-    if (depth > kMostDepth)
+  void visit(const Node& node, std::string name) {
+    name_bytes_ += name.size();
+    if (++steps_ > most_steps_ || name_bytes_ > most_name_bytes_) too_many();
+    if (path_.size() > kMostDepth)
       throw Error(ErrorCode::kLimit, fmt::format("values are nested more than {} deep", kMostDepth));
-    const size_t first = todo_.size();
-    if (visit_tensor(node, name)) {
-      add_attributes(&node, name, depth);
-      return descend(node, first);
-    }
-    switch (node.kind()) {
-      case Kind::kList:
-      case Kind::kTuple:
-      case Kind::kSet:
-      case Kind::kFrozenSet:
-        add_items(node.items(), name, depth);
-        break;
-      case Kind::kDict:
-        add_pairs(node.pairs(), name, depth, false);
-        break;
-      case Kind::kCall:
-        add_call(node.as_call(), name, depth);
-        break;
-      default:
-        return;
-    }
-    descend(node, first);
-  }
-
-  // What was added from `first` on is inside of the node.
-  void descend(const Node& node, size_t first) {
-    if (todo_.size() == first) return;
-    if (!on_path_.insert(&node).second) {  // a cycle: we are inside of this node already
-      todo_.resize(first);
-      return;
-    }
-    // The stack hands out the last first: the marker that we leave goes below, the children in order above.
-    std::reverse(todo_.begin() + static_cast<long>(first), todo_.end());
-    Step leaving;
-    leaving.leaving = &node;
-    todo_.insert(todo_.begin() + static_cast<long>(first), std::move(leaving));
+    const bool is_tensor = visit_tensor(node, name);
+    if (node.is(Kind::kPersistent) || (is_tensor && attribute(node, 0) == nullptr)) return;
+    if (!on_path_.insert(&node).second) return;  // a cycle: we are inside of this node already
+    const bool has_module_state =
+        node.is(Kind::kCall) && node.as_call().state != nullptr && is_module_state(*node.as_call().state);
+    path_.push_back({&node, std::move(name), is_tensor, has_module_state});
   }
 
   bool visit_tensor(const Node& node, const std::string& name) {
     try {
       const Rebuilt* rebuilt = rebuilder_.find(node);
       if (rebuilt == nullptr) return false;
+      budget_.charge(rebuilt->tensor, name);
       found_.tensors.push_back({name, rebuilt, &node});
       return true;
     } catch (Error& error) {
       if (error.code() == ErrorCode::kUnsupported) {
         found_.skipped.push_back({name, error.what()});
+        budget_.charge(found_.skipped.back().reason.size() + 2 * name.size() + 128);
         return false;  // there may be tensors inside: an array of objects, the storage of an unknown type
       }
       error.add_location("tensor", name);
@@ -147,108 +172,92 @@ class Walker {
     }
   }
 
-  static bool may_hold_tensors(const Node& node) {
-    switch (node.kind()) {
+  // The next child of a container, in the order of the file; false when there is none left.
+  static bool next_child(Level& level, Child& child) {
+    const size_t index = level.next++;
+    if (level.is_tensor) {
+      child = {attribute(*level.node, index), nullptr, 0, false};
+      return child.node != nullptr;
+    }
+    switch (level.node->kind()) {
       case Kind::kList:
       case Kind::kTuple:
       case Kind::kSet:
       case Kind::kFrozenSet:
+        return item(level.node->items(), index, child);
       case Kind::kDict:
+        return pair(level.node->pairs(), index, false, child);
       case Kind::kCall:
-      case Kind::kPersistent:
-        return true;
+        return part_of_call(level.node->as_call(), index, level.has_module_state, child);
       default:
         return false;
     }
   }
 
-  void add(const Node* node, std::string name, size_t depth) {
-    if (!may_hold_tensors(*node)) return;
-    name_bytes_ += name.size();
-    if (todo_.size() > most_steps_ || name_bytes_ > most_name_bytes_) too_many();
-    Step step;
-    step.node = node;
-    step.name = std::move(name);
-    step.depth = depth + 1;
-    todo_.push_back(std::move(step));
+  static bool item(std::span<Node* const> items, size_t index, Child& child) {
+    if (index >= items.size()) return false;
+    child = {items[index], nullptr, index, true};
+    return true;
   }
-
-  static std::string joined(const std::string& name, std::string_view part) {
-    return name.empty() ? std::string(part) : fmt::format("{}.{}", name, part);
-  }
-
-  void add_items(std::span<Node* const> items, const std::string& name, size_t depth) {
-    for (size_t i = 0; i < items.size(); ++i) add(items[i], joined(name, std::to_string(i)), depth);
-  }
-
-  void add_pairs(std::span<const Pair> pairs, const std::string& name, size_t depth, bool is_module) {
-    for (const Pair& pair : pairs) {
-      // Early optimizers kept their state by parameter.
-      if (may_hold_tensors(*pair.key)) add(pair.key, joined(name, key_text(*pair.key)), depth);
-      const bool is_hidden = is_module && is_module_bookkeeping(*pair.key);
-      add(pair.value, is_hidden ? name : joined(name, key_text(*pair.key)), depth);
-    }
-  }
-
-  // What a user hung on a tensor: tensor.note = ... The state of a Parameter or of another subclass, which
-  // may wrap one more.
-  void add_attributes(const Node* node, const std::string& name, size_t depth) {
-    for (int level = 0; level < kMostWrapping && node->is(Kind::kCall); ++level) {
-      const Node::Call call = node->as_call();
-      if (!call.callee->is(Kind::kGlobal) || !call.args->is(Kind::kTuple)) return;
-      const std::string_view function = call.callee->as_global().name;
-      const std::span<Node* const> args = call.args->items();
-      if (function.starts_with("_rebuild_from_type")) {
-        if (args.size() == 4) add(args[3], name, depth);
-        return;
-      }
-      if (!function.starts_with("_rebuild_parameter") || args.empty()) return;
-      if (args.size() == 4) add(args[3], name, depth);
-      node = args[0];
-    }
-  }
-
-  // OrderedDict([(key, value), ...]): how Python 2 pickled it.
-  bool add_pair_list(const Node::Call& call, const std::string& name, size_t depth) {
-    if (!call.callee->is_global("collections.OrderedDict") || !call.args->is(Kind::kTuple) ||
-        call.args->items().size() != 1 || !call.args->items()[0]->is(Kind::kList)) {
-      return false;
-    }
-    for (const Node* item : call.args->items()[0]->items()) {
-      if (!item->is(Kind::kTuple) && !item->is(Kind::kList)) continue;
-      if (item->items().size() == 2) add(item->items()[1], joined(name, key_text(*item->items()[0])), depth);
-    }
+  // A key, then its value: early optimizers kept their state by parameter.
+  static bool pair(std::span<const Pair> pairs, size_t index, bool is_module, Child& child) {
+    if (index >= 2 * pairs.size()) return false;
+    const Pair& found = pairs[index / 2];
+    const bool is_value = index % 2 != 0;
+    child = {is_value ? found.value : found.key, found.key, index,
+             !(is_module && is_value && is_module_bookkeeping(*found.key))};
     return true;
   }
 
-  void add_call(const Node::Call& call, const std::string& name, size_t depth) {
-    // Arguments of a call we do not know: functools.partial, a nested tensor, a class of the user.
-    if (!add_pair_list(call, name, depth) && call.args->is(Kind::kTuple))
-      add_items(call.args->items(), name, depth);
-    add_items(call.items, name, depth);
-    add_pairs(call.pairs, name, depth, false);
-    if (call.state == nullptr) return;
-    if (call.state->is(Kind::kDict)) {
-      add_pairs(call.state->pairs(), name, depth, is_module_state(*call.state));
-    } else {
-      add(call.state, name, depth);
+  // What a call was given: arguments, items, pairs, state, one after the other.
+  static bool part_of_call(const Node::Call& call, size_t index, bool has_module_state, Child& child) {
+    if (const Node* list = pair_list(call)) {
+      if (index < list->items().size()) {
+        const Node* entry = list->items()[index];
+        const bool is_pair =
+            (entry->is(Kind::kTuple) || entry->is(Kind::kList)) && entry->items().size() == 2;
+        child = is_pair ? Child{entry->items()[1], entry->items()[0], index, true} : Child{};
+        return true;
+      }
+      index -= list->items().size();
+    } else if (call.args->is(Kind::kTuple)) {
+      // Of a call we do not know: functools.partial, a nested tensor, a class of the user.
+      if (item(call.args->items(), index, child)) return true;
+      index -= call.args->items().size();
     }
+    if (item(call.items, index, child)) return true;
+    index -= call.items.size();
+    if (pair(call.pairs, index, false, child)) return true;
+    index -= 2 * call.pairs.size();
+    if (call.state == nullptr) return false;
+    if (call.state->is(Kind::kDict)) return pair(call.state->pairs(), index, has_module_state, child);
+    child = {call.state, nullptr, 0, false};
+    return index == 0;
+  }
+
+  static std::string child_name(const Level& level, const Child& child) {
+    if (!child.has_name) return level.name;
+    const std::string part = child.key == nullptr ? std::to_string(child.index) : key_text(*child.key);
+    return level.name.empty() ? part : fmt::format("{}.{}", level.name, part);
   }
 
   Rebuilder& rebuilder_;
+  DescriptionBudget budget_;
   const size_t most_steps_;
+  const uint64_t most_looks_;  // at items, of which most are plain values
   const size_t most_name_bytes_;
   FoundTensors found_;
-  std::vector<Step> todo_;
+  std::vector<Level> path_;
   std::unordered_set<const Node*> on_path_;
   size_t steps_ = 0;
+  uint64_t looks_ = 0;
   size_t name_bytes_ = 0;
 };
 
 }  // namespace
 
-FoundTensors find_tensors(const pickle::Tree& tree, Rebuilder& rebuilder) {
-  return Walker(rebuilder, tree.node_count()).run(*tree.root());
+FoundTensors find_tensors(const pickle::Tree& tree, Rebuilder& rebuilder, uint64_t file_size) {
+  return Walker(rebuilder, tree, file_size).run(*tree.root());
 }
 
 }  // namespace flambeau

@@ -28,8 +28,8 @@ struct FoundTensors {
 
 // Walks dicts, lists, tuples, sets and the state of objects; a pickled nn.Module yields its state dict's
 // names. Cycles are cut; a container reached by two ways is shown under both names. What is corrupt
-// throws; what is only unsupported is skipped with its reason. Throws Error(kLimit) when the names alone
-// would grow out of proportion.
-FoundTensors find_tensors(const pickle::Tree& tree, Rebuilder& rebuilder);
+// throws; what is only unsupported is skipped with its reason. Throws Error(kLimit) when the tensors and
+// their names would grow out of proportion to the file, whose size is `file_size`.
+FoundTensors find_tensors(const pickle::Tree& tree, Rebuilder& rebuilder, uint64_t file_size);
 
 }  // namespace flambeau

@@ -93,7 +93,9 @@ TEST_F(Walk, SharedContainersAppearUnderEachName) {
 TEST_F(Walk, SharingBombIsALimit) {
   Node* node = tree.list({t()});
   for (int i = 0; i < 40; ++i) node = tree.list({node, node});
-  EXPECT_EQ(error_text([&] { load(node); }), "limit: the pickle describes too many values for its size");
+  const std::string text = error_text([&] { load(node); });
+  EXPECT_TRUE(text.starts_with("limit: ")) << text;
+  EXPECT_NE(text.find("describes too many tensors for its size"), std::string::npos) << text;
 }
 
 // Row 21: deep nesting.
