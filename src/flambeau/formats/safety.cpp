@@ -151,6 +151,11 @@ class Checker {
     }
     const ByteSpan bytes = inside->bytes();
     if (is_named) return check_pickle(bytes, entry.name, true);
+    if (as_text(bytes).starts_with("\x7f"
+                                   "ELF") &&
+        !entry.name.ends_with(".so")) {
+      find(Severity::kDanger, "library", entry.name, "a program or shared library under another name");
+    }
     if (zip::looks_like_zip(bytes) || looks_like_torch_legacy(bytes) || looks_like_torch_tar(bytes)) {
       return check_inner_file(entry, inside);
     }

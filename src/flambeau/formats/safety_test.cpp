@@ -161,11 +161,15 @@ TEST(Safety, CodeAndLibraries) {
   file.record("data/aotinductor/model/x.so",
               "\x7f"
               "ELF");
+  file.record("data/0",
+              "\x7f"
+              "ELF...");
   file.record("setup.py", "import os");
   EXPECT_EQ(verdict(check_safety(file.with_pickle("\x80\x02N."))),
             "danger library [archive/data/aotinductor/model/x.so] compiled code, which loading the model "
             "would run\n"
-            "danger code [] 1 source files, which using the file would run\n");
+            "danger code [] 1 source files, which using the file would run\n"
+            "danger library [archive/data/0] a program or shared library under another name\n");
 }
 
 TEST(Safety, FilesInsideOfFiles) {
