@@ -60,7 +60,7 @@ TEST(PickleBadInput, SmallFilesCannotBecomeHugeOnes) {
   pairs += "e.";
   const Parsed many = parse_text(pairs);
   EXPECT_EQ(failure_of([&] { write_python(*many.tree.root(), 2); }).text,
-            "the names of globals take more than 64 MiB");
+            "the names of globals take more than 16 MiB");
   // An id, a number or a string that is kept once and used often is written once.
   for (const std::string& kept :
        {"(" + std::string(20'000, 'N') + "t", raw("\x8b\xf0\0\0\0") + std::string(240, '\x7f'),

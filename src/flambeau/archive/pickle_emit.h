@@ -11,7 +11,7 @@
 namespace flambeau::pickle {
 
 // STACK_GLOBAL shares its names, GLOBAL repeats them: without a cap a small file could become a huge one.
-constexpr size_t kMostGlobalText = size_t{64} << 20;
+constexpr size_t kMostGlobalText = size_t{16} << 20;
 
 inline void emit(ByteWriter& out, Opcode opcode) { out.u8(static_cast<uint8_t>(opcode)); }
 

@@ -204,7 +204,7 @@ void PythonWriter::save_global(const Node* node) {
                        printable(global.dotted())));
   }
   global_text_ += global.module.size() + global.name.size();
-  if (global_text_ > kMostGlobalText) refuse("the names of globals take more than 64 MiB");
+  if (global_text_ > kMostGlobalText) refuse("the names of globals take more than 16 MiB");
   emit_global(out(), global.module, global.name);
   put(node);
 }

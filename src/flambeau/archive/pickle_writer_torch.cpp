@@ -291,7 +291,7 @@ uint32_t TorchWriter::save_global(const Node::GlobalName& global) {
     refuse(fmt::format("the global '{}' with a line break", printable(global.dotted())));
   }
   global_text_ += place->first.size();
-  if (global_text_ > kMostGlobalText) refuse("globals whose names take more than 64 MiB");
+  if (global_text_ > kMostGlobalText) refuse("globals whose names take more than 16 MiB");
   emit_global(out_, global.module, global.name);
   return place->second = put();
 }

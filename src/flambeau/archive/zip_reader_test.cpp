@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "flambeau/archive/zip_writer.h"
 #include "support/zip_test_files.h"
 
 namespace flambeau::zip {
@@ -58,6 +59,26 @@ TEST(ZipReader, InflatesAndRefusesAViewOfDeflatedBytes) {
   EXPECT_EQ(
       error_text([&] { reader.view(*code); }),
       "invalid_argument: record 'script/code/__torch__.py': is deflated, and cannot be viewed in place");
+}
+
+TEST(ZipReader, ReadsTheStartOfARecord) {
+  MemorySink sink;
+  Writer writer(sink, {});
+  std::string text;
+  for (int i = 0; text.size() < 1'000'000; ++i) text += std::to_string(i * 7919) + " ";
+  writer.add_text("stored", text);
+  writer.add_deflated("deflated", as_bytes(text));
+  writer.add_deflated("zeros", std::vector<uint8_t>(1'000'000));
+  writer.finish();
+  const Reader reader = open_bytes(sink.take());
+  const auto start = [&](std::string_view name, size_t count) {
+    return std::string(as_text(reader.read_start(*reader.find(name), count)));
+  };
+  for (const size_t count : {0U, 1U, 100U, 70'000U, 999'999U, 2'000'000U}) {
+    EXPECT_EQ(start("archive/stored", count), text.substr(0, count));
+    EXPECT_EQ(start("archive/deflated", count), text.substr(0, count));
+    EXPECT_EQ(start("archive/zeros", count), std::string(std::min(count, size_t{1'000'000}), '\0'));
+  }
 }
 
 TEST(ZipReader, AcceptsRecordsWithoutCrc) {

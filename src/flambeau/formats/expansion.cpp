@@ -41,13 +41,17 @@ ExpansionBudget::ExpansionBudget(std::span<const CheckpointTensor> tensors) {
 
 void ExpansionBudget::spend(const Tensor& tensor) {
   if (tensor.is_meta()) return;
-  const uint64_t bytes = tensor.byte_count();
+  // Quantized tensors are looked at as float32, twice when they are compared.
+  const uint64_t bytes = tensor.quantizer() == nullptr
+                             ? tensor.byte_count()
+                             : try_mul<uint64_t>(tensor.element_count(), 8).value_or(kMost);
   if (bytes > most_ - spent_) {
     throw Error(
         ErrorCode::kLimit,
-        fmt::format("{} repeats what is stored: its {} bytes, after {} of other tensors, are too much "
-                    "for {} bytes of storage (the limit is {})",
-                    tensor.summary(), bytes, spent_, stored_, most_),
+        fmt::format(
+            "{} takes {} bytes when laid out, and the tensors before it {}; the file stores {} in all, "
+            "which allows {}",
+            tensor.summary(), bytes, spent_, stored_, most_),
         "leave it out, or save it in PyTorch as a tensor of its own (clone)");
   }
   spent_ += bytes;

@@ -159,7 +159,14 @@ class Checker {
     if (zip::looks_like_zip(bytes) || looks_like_torch_legacy(bytes) || looks_like_torch_tar(bytes)) {
       return check_inner_file(entry, inside);
     }
-    if (bytes[0] == 0x80 && bytes[1] <= 5 && bytes.back() == '.') check_pickle(bytes, entry.name, false);
+    if (bytes[0] != 0x80 || bytes[1] > 5) return;
+    if (bytes.back() == '.') return check_pickle(bytes, entry.name, false);
+    // Weights may begin like this by chance; but what unpickles does so whatever follows.
+    try {
+      judge(pickle::parse(bytes, nullptr, limits_for(bytes)).tree, entry.name);
+    } catch (const Error&) {
+      return;
+    }
   }
 
   // The weights of older .pt2 files are torch.save files inside of the archive.

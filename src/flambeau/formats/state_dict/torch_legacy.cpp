@@ -115,15 +115,18 @@ TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping, const PickleVisito
       throw;
     }
   };
-  const pickle::Tree magic = next_pickle("magic number");
-  if (!magic.root()->is(Kind::kBigInt) || as_text(magic.root()->as_big_int()) != as_text(kMagic)) {
+  // Each of these trees may be large, so none is kept longer than needed.
+  pickle::Tree head = next_pickle("magic number");
+  if (!head.root()->is(Kind::kBigInt) || as_text(head.root()->as_big_int()) != as_text(kMagic)) {
     reader.fail_at(0, "the magic number of torch.save is missing");
   }
-  const pickle::Tree version = next_pickle("protocol version");
-  if (!version.root()->is(Kind::kInt) || version.root()->as_int() != kProtocolVersion) {
+  head = {};
+  head = next_pickle("protocol version");
+  if (!head.root()->is(Kind::kInt) || head.root()->as_int() != kProtocolVersion) {
     throw Error(ErrorCode::kUnsupported, "an unknown version of torch.save's legacy form (1001 is expected)");
   }
-  const pickle::Tree system = next_pickle("system information");
+  head = {};
+  next_pickle("system information");
   pickle::Tree tree = next_pickle("object pickle");
   const pickle::Tree keys = next_pickle("storage keys");
   const std::unordered_map<std::string_view, size_t> sizes = element_sizes(tree);

@@ -164,7 +164,7 @@ class Walker {
     } catch (Error& error) {
       if (error.code() == ErrorCode::kUnsupported) {
         found_.skipped.push_back({name, error.what()});
-        budget_.charge(found_.skipped.back().reason.size() + 2 * name.size() + 128);
+        budget_.charge(found_.skipped.back().reason.size() + 2 * name.size() + 1024);
         return false;  // there may be tensors inside: an array of objects, the storage of an unknown type
       }
       error.add_location("tensor", name);
