@@ -12,8 +12,8 @@ namespace flambeau::pickle {
 // written once and fetched from the memo, as an object would be. Throws Error(kInvalidArgument) for what
 // a protocol cannot say.
 //
-// Where `substitutions` has a node, its substitute (of any tree) is written in its place; a null one says that
-// the node must not be written: Error(kUnsupported) when it would be.
+// Where `substitutions` has a node, its substitute (of any tree) is written in its place; a null one says
+// that the node must not be written: Error(kUnsupported) when it would be.
 using Substitutions = std::unordered_map<const Node*, const Node*>;
 std::string write_python(const Node& root, int protocol = 2, const Substitutions* substitutions = nullptr);
 
