@@ -43,6 +43,17 @@ bool is_zero(ByteSpan block) {
   return std::all_of(block.begin(), block.end(), [](uint8_t byte) { return byte == 0; });
 }
 
+// Readers differ in which of two they take.
+void refuse_equal_names(const std::vector<Member>& members) {
+  std::vector<std::string_view> names;
+  names.reserve(members.size());
+  for (const Member& member : members) names.push_back(member.name);
+  std::ranges::sort(names);
+  const auto same = std::ranges::adjacent_find(names);
+  if (same == names.end()) return;
+  throw Error(ErrorCode::kCorrupt, fmt::format("a tar archive has two members '{}'", printable(*same)));
+}
+
 }  // namespace
 
 bool looks_like_tar(ByteSpan bytes) {
@@ -70,6 +81,7 @@ std::vector<Member> read_members(ByteSpan bytes) {
     }
     members.push_back({field(header, 0, 100), offset, data});
   }
+  refuse_equal_names(members);
   return members;
 }
 

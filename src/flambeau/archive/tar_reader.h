@@ -19,7 +19,7 @@ struct Member {
 bool looks_like_tar(ByteSpan bytes);
 
 // The regular files, in order; other members (folders, links, extended headers) are passed over. Throws
-// Error(kCorrupt) located at the byte.
+// Error(kCorrupt) located at the byte, also for two members of one name, and Error(kLimit).
 std::vector<Member> read_members(ByteSpan bytes);
 
 }  // namespace flambeau::tar

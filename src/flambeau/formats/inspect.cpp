@@ -234,7 +234,7 @@ std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping) {
 
 struct RecordExtractor::Opened {
   std::optional<RecordArchive> zip;
-  std::unordered_map<std::string_view, ByteSpan> tar;  // the last of a name counts, as tar itself has it
+  std::unordered_map<std::string_view, ByteSpan> tar;
 };
 
 RecordExtractor::RecordExtractor(const std::shared_ptr<Mapping>& mapping)
