@@ -305,6 +305,19 @@ TEST(HostileFiles, OverlappingViewsInTheOldForm) {
   EXPECT_EQ(outcome(Mapping::from_text(writer.str())), "limit");
 }
 
+TEST(HostileFiles, TwoMembersOfOneName) {
+  std::string header = "pickle" + std::string(118, '\0') + "00000000003" + std::string(13, '\0');
+  header += "        " + std::string(356, '\0');
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  header.replace(148, 7, fmt::format("{:06o}", sum) + "\0"s);
+  const std::string member = header + "abc" + std::string(509, '\0');
+  EXPECT_EQ(outcome(Mapping::from_text(member + member)), "corrupt");
+  EXPECT_EQ(error_of([&] { list_records(Mapping::from_text(member + member)); }),
+            "corrupt: a tar archive has two members 'pickle'");
+  EXPECT_EQ(list_records(Mapping::from_text(member)).size(), 1U);
+}
+
 TEST(HostileFiles, ThousandsOfNames) {
   std::string names;
   for (int i = 0; i < 30'000; ++i) names += fmt::format("cx\nn{}\n", i);

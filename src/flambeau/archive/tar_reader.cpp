@@ -50,6 +50,17 @@ bool is_regular(ByteSpan header) {
   return (type == '0' || type == 0) && !has_prefix;
 }
 
+// Readers differ in which of two they take.
+void refuse_equal_names(const std::vector<Member>& members) {
+  std::vector<std::string_view> names;
+  names.reserve(members.size());
+  for (const Member& member : members) names.push_back(member.name);
+  std::ranges::sort(names);
+  const auto same = std::ranges::adjacent_find(names);
+  if (same == names.end()) return;
+  throw Error(ErrorCode::kCorrupt, fmt::format("a tar archive has two members '{}'", printable(*same)));
+}
+
 // Extended headers, "27 mtime=1484131200.123456\n": Python wrote one for each file, to keep its time to the
 // microsecond. Those that hold times and owners alone change nothing.
 bool is_harmless_extension(ByteSpan header, ByteSpan data) {
@@ -93,6 +104,7 @@ std::vector<Member> members(ByteSpan bytes, bool want_regular) {
     }
     found.push_back({field(header, 0, 100), offset, data});
   }
+  if (want_regular) refuse_equal_names(found);
   return found;
 }
 

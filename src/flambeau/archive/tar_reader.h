@@ -19,7 +19,8 @@ struct Member {
 bool looks_like_tar(ByteSpan bytes);
 
 // The regular files, in order; other members (folders, links, extended headers, files whose name is in two
-// parts) are passed over. Throws Error(kCorrupt) located at the byte.
+// parts) are passed over. Throws Error(kCorrupt) located at the byte, also for two members of one name, and
+// Error(kLimit).
 std::vector<Member> read_members(ByteSpan bytes);
 // Those others, except for extended headers with nothing but times and owners. torch.save wrote none, and
 // they can give a file another name or content than it seems to have.

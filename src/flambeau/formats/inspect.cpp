@@ -257,7 +257,7 @@ std::string nearest_records(const std::shared_ptr<Mapping>& mapping, std::string
 struct RecordExtractor::Opened {
   std::shared_ptr<Mapping> mapping;
   std::optional<RecordArchive> zip;
-  std::unordered_map<std::string_view, ByteSpan> tar;  // the last of a name counts, as tar itself has it
+  std::unordered_map<std::string_view, ByteSpan> tar;
 };
 
 RecordExtractor::RecordExtractor(const std::shared_ptr<Mapping>& mapping)
