@@ -12,6 +12,9 @@
 namespace flambeau {
 namespace {
 
+// What has no end, like /dev/zero, must not take all memory.
+constexpr size_t kMostStreamed = size_t{2} << 30;
+
 std::vector<uint8_t> read_to_end(int fd, const std::string& path, FileApi& api) {
   std::vector<uint8_t> buffer;
   size_t filled = 0;
@@ -22,6 +25,11 @@ std::vector<uint8_t> read_to_end(int fd, const std::string& path, FileApi& api) 
     if (got < 0) throw file_error(errno, "cannot be read", path);
     if (got == 0) break;
     filled += static_cast<size_t>(got);
+    if (filled > kMostStreamed) {
+      throw Error(ErrorCode::kLimit, "is no regular file and gives more than 2 GiB",
+                  "save it as a file first: that is mapped, not read into memory")
+          .add_location("file", path);
+    }
   }
   buffer.resize(filled);
   return buffer;
