@@ -19,9 +19,12 @@ using Rooms = std::map<std::string, std::set<std::string>>;
 // Which rooms each room may include, besides itself. The same table stands in src/flambeau/README.md.
 const Rooms kMayUse = {
     {"base", {}},
+    {"symbolic", {"base"}},
     {"tensor", {"base"}},
     {"archive", {"base"}},
-    {"formats", {"base", "tensor", "archive"}},
+    {"value", {"base", "symbolic", "tensor", "archive"}},
+    {"graph", {"base", "symbolic", "tensor", "archive", "value"}},
+    {"formats", {"base", "symbolic", "tensor", "archive", "value", "graph"}},
 };
 
 const fs::path kRoot = FLAMBEAU_SOURCE_DIR;
