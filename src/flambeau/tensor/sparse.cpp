@@ -204,7 +204,7 @@ Tensor Tensor::sparse(Layout layout, std::span<const int64_t> sizes, SparseParts
   const int64_t count = flambeau::element_count(sizes);
   if (layout == Layout::kSparseCoo) {
     check_coo_parts(sizes, parts);
-  } else if (layout == Layout::kStrided) {
+  } else if (layout == Layout::kStrided || layout == Layout::kMkldnn) {
     throw Error(ErrorCode::kInvalidArgument, "a sparse tensor cannot have the layout strided");
   } else {
     check_compressed_parts(layout, sizes, parts);

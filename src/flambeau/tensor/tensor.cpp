@@ -19,7 +19,8 @@ struct LayoutName {
 constexpr LayoutName kLayouts[] = {
     {Layout::kStrided, "strided"},      {Layout::kSparseCoo, "sparse_coo"},
     {Layout::kSparseCsr, "sparse_csr"}, {Layout::kSparseCsc, "sparse_csc"},
-    {Layout::kSparseBsr, "sparse_bsr"}, {Layout::kSparseBsc, "sparse_bsc"},
+    {Layout::kMkldnn, "_mkldnn"},       {Layout::kSparseBsr, "sparse_bsr"},
+    {Layout::kSparseBsc, "sparse_bsc"},
 };
 
 [[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }

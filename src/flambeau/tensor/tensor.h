@@ -18,6 +18,7 @@ enum class Layout : uint8_t {
   kStrided = 0,
   kSparseCoo = 1,
   kSparseCsr = 2,
+  kMkldnn = 3,  // only ever named by programs: no tensor here has it
   kSparseCsc = 4,
   kSparseBsr = 5,
   kSparseBsc = 6,

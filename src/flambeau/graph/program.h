@@ -1,0 +1,108 @@
+// An exported program: the graph, what its inputs and outputs mean, the constraints on its shapes, and its
+// weights.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "flambeau/graph/graph.h"
+#include "flambeau/graph/signature.h"
+#include "flambeau/tensor/tensor.h"
+
+namespace flambeau::graph {
+
+struct SchemaVersion {
+  int64_t major = 8;
+  int64_t minor = 20;
+  bool operator==(const SchemaVersion&) const = default;
+  auto operator<=>(const SchemaVersion&) const = default;
+};
+inline constexpr SchemaVersion kCurrentSchema = {8, 20};
+
+// Bounds of a symbol, both included; nothing where it is unbounded.
+struct RangeConstraint {
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+  Extras extras = {};
+};
+
+// A weight or constant of a program.
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+  bool is_parameter = false;
+};
+
+// An object that only its own class can read. Its bytes are kept as they are.
+struct NamedObject {
+  std::string name;
+  std::vector<uint8_t> bytes;
+  bool is_opaque = false;  // a plain pickle of Python, rather than an object of PyTorch's own class system
+};
+
+class ExportedProgram {
+ public:
+  ExportedProgram() : graph_(std::make_unique<Graph>()) {}
+  ExportedProgram(ExportedProgram&&) noexcept = default;
+  ExportedProgram& operator=(ExportedProgram&&) noexcept;
+  // A deep copy of everything but the bytes of weights, which are shared.
+  ExportedProgram clone() const;
+
+  Graph& graph() { return *graph_; }
+  const Graph& graph() const { return *graph_; }
+
+ private:
+  std::unique_ptr<Graph> graph_;  // first, so that it outlives the references below
+
+ public:
+  GraphSignature signature;
+  std::vector<ModuleCallEntry> module_call_graph;
+  StringMap metadata;
+  // The fields of each named tuple that the specs of the module call graph mention.
+  struct NamedTupleDef {
+    std::string name;
+    std::vector<std::string> fields;
+    Extras extras = {};
+  };
+  std::vector<NamedTupleDef> named_tuples;
+  Extras graph_module_extras;
+
+  std::vector<std::pair<std::string, int64_t>> opset_version;
+  std::vector<std::pair<std::string, RangeConstraint>> range_constraints;
+  SchemaVersion schema_version = kCurrentSchema;
+  std::vector<std::string> verifiers;
+  std::string torch_version;
+  std::vector<std::string> guards_code;
+  Extras extras;
+
+  // The optional members that the file's version does not write; new programs write all.
+  struct Omitted {
+    bool argument_kind = false;
+    bool node_name = false;
+    bool hop_single_return = false;
+    bool sym_float_values = false;
+    bool named_tuples = false;
+    bool graph_module_metadata = false;
+    bool forward_arg_names = false;
+    bool verifiers = false;
+    bool torch_version = false;
+    bool guards_code = false;
+  };
+  Omitted omitted;
+
+  // Parameters and persistent buffers, in the model's order.
+  std::vector<NamedTensor> state_dict;
+  // Lifted tensors and buffers that are not persistent, and objects.
+  std::vector<NamedTensor> constants;
+  std::vector<NamedObject> objects;
+  // The inputs it was exported with, as torch.save writes ((args...), {kwargs...}); null when there are none.
+  std::shared_ptr<const std::vector<uint8_t>> example_inputs;
+};
+
+}  // namespace flambeau::graph
