@@ -50,6 +50,10 @@ class Value {
   const std::string& as_string() const;
   const Array& as_array() const;
   const Object& as_object() const;
+  // The same, for readers that take a tree apart.
+  std::string& as_string() { return const_cast<std::string&>(std::as_const(*this).as_string()); }
+  Array& as_array() { return const_cast<Array&>(std::as_const(*this).as_array()); }
+  Object& as_object() { return const_cast<Object&>(std::as_const(*this).as_object()); }
   // The member of an object; null when there is none. Looks at one member after the other: whoever wants
   // most members of a large object goes through as_object().
   const Value* find(std::string_view key) const;

@@ -59,7 +59,7 @@ ExportedProgram ExportedProgram::clone() const {
   copy.torch_version = torch_version;
   copy.guards_code = guards_code;
   copy.extras = extras;
-  copy.omitted = omitted;
+  copy.style = style;
   copy.state_dict = state_dict;
   copy.constants = constants;
   copy.objects = objects;

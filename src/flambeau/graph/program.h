@@ -81,20 +81,22 @@ class ExportedProgram {
   std::vector<std::string> guards_code;
   Extras extras;
 
-  // The optional members that the file's version does not write; new programs write all.
-  struct Omitted {
-    bool argument_kind = false;
-    bool node_name = false;
-    bool hop_single_return = false;
-    bool sym_float_values = false;
-    bool named_tuples = false;
-    bool graph_module_metadata = false;
-    bool forward_arg_names = false;
-    bool verifiers = false;
-    bool torch_version = false;
-    bool guards_code = false;
+  // How the file wrote what its version leaves open, so that saving writes the same; new programs write all of it.
+  struct Style {
+    bool has_argument_kind = true;
+    bool has_node_name = true;
+    bool has_hop_single_return = true;
+    bool has_custom_obj_values = true;
+    bool has_sym_float_values = true;
+    bool has_metadata = true;
+    bool has_named_tuples = true;
+    bool has_forward_arg_names = true;
+    bool has_verifiers = true;
+    bool has_torch_version = true;
+    bool has_guards_code = true;
+    bool has_bare_infinity = false;  // NaN and Infinity as bare words rather than in quotes
   };
-  Omitted omitted;
+  Style style;
 
   // Parameters and persistent buffers, in the model's order.
   std::vector<NamedTensor> state_dict;

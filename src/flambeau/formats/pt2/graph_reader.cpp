@@ -1,0 +1,310 @@
+#include "flambeau/formats/pt2/graph_reader.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <type_traits>
+#include <unordered_map>
+
+#include "flambeau/base/error.h"
+#include "flambeau/formats/pt2/enums.h"
+#include "flambeau/formats/pt2/json_fields.h"
+
+namespace flambeau::pt2 {
+namespace {
+
+using graph::Argument;
+using graph::ArgumentKind;
+using graph::CustomObjArgument;
+using graph::Graph;
+using graph::GraphArgument;
+using graph::NamedArgument;
+using graph::Node;
+using graph::PassedBy;
+using graph::SymArgument;
+using graph::Value;
+using graph::ValueKind;
+using graph::ValueRef;
+
+ArgumentKind kind_of_key(std::string_view key) {
+  static const std::unordered_map<std::string_view, ArgumentKind> kKinds = [] {
+    std::unordered_map<std::string_view, ArgumentKind> kinds;
+    for (size_t i = 0; i + 1 < graph::kArgumentKinds; ++i) {
+      kinds.emplace(graph::argument_kind_key(static_cast<ArgumentKind>(i)), static_cast<ArgumentKind>(i));
+    }
+    return kinds;
+  }();
+  const auto found = kKinds.find(key);
+  return found == kKinds.end() ? ArgumentKind::kUnknown : found->second;
+}
+
+PassedBy read_passed_by(const json::Value& value) {
+  if (value.is_null()) return PassedBy::kUnsaid;
+  const int64_t number = value.as_int();
+  if (number < 0 || number > 2) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("{} is not a way of passing an argument that this version knows", number));
+  }
+  return number == 0 ? PassedBy::kUnknown : number == 1 ? PassedBy::kPositional : PassedBy::kKeyword;
+}
+
+template <typename Read>
+auto read_list(json::Value& value, Read&& read) {
+  json::Array& items = value.as_array();
+  std::vector<std::decay_t<decltype(read(items.front()))>> list;
+  list.reserve(items.size());
+  for (json::Value& item : items) list.push_back(read(item));
+  return list;
+}
+
+std::string take_string(json::Value& value) { return std::move(value.as_string()); }
+
+graph::StringMap read_string_map(json::Value& value) {
+  graph::StringMap map;
+  json::Object& members = value.as_object();
+  map.reserve(members.size());
+  for (auto& [key, text] : members) map.emplace_back(key, take_string(text));
+  return map;
+}
+
+}  // namespace
+
+double GraphReader::real(const json::Value& value) {
+  const double number = read_double(value);
+  if (!value.is_string() && !std::isfinite(number)) has_bare_infinity_ = true;
+  return number;
+}
+
+ValueRef GraphReader::named(json::Value& value, Graph& to, std::string_view what) {
+  Fields fields(value, what);
+  const std::string& name = fields.required("name").as_string();
+  return ValueRef(to.value(name));
+}
+
+CustomObjArgument GraphReader::custom_obj(json::Value& value, Graph& to) {
+  Fields fields(value, "a custom object");
+  CustomObjArgument argument;
+  argument.ref = ValueRef(to.value(fields.required("name").as_string()));
+  argument.class_fqn = take_string(fields.required("class_fqn"));
+  argument.extras = fields.rest();
+  return argument;
+}
+
+template <typename Number>
+SymArgument<Number> GraphReader::sym(json::Value& value, Graph& to) {
+  json::Member& member = union_member(value, "a symbolic argument");
+  if (member.first == "as_name") return SymArgument<Number>(to.value(member.second.as_string()));
+  if constexpr (std::is_same_v<Number, int64_t>) {
+    if (member.first == "as_int") return SymArgument<Number>(member.second.as_int());
+  } else if constexpr (std::is_same_v<Number, double>) {
+    if (member.first == "as_float") return SymArgument<Number>(real(member.second));
+  } else {
+    if (member.first == "as_bool") return SymArgument<Number>(member.second.as_bool());
+  }
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("a symbolic argument has a member '{}', which this version does not know",
+                          printable(member.first)));
+}
+
+ValueRef GraphReader::optional_tensor(json::Value& value, Graph& to) {
+  json::Member& member = union_member(value, "an optional tensor");
+  if (member.first == "as_none") return {};
+  if (member.first == "as_tensor") return named(member.second, to, "a tensor argument");
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("an optional tensor has a member '{}', which this version does not know",
+                          printable(member.first)));
+}
+
+Argument GraphReader::argument(json::Value& value, Graph& to) {
+  using K = ArgumentKind;
+  json::Member& member = union_member(value, "an argument");
+  json::Value& data = member.second;
+  const auto tensor = [&](json::Value& item) { return named(item, to, "a tensor argument"); };
+  const auto integer = [](json::Value& item) { return item.as_int(); };
+  const auto floating = [this](json::Value& item) { return real(item); };
+  switch (kind_of_key(member.first)) {
+    case K::kNone:
+      return {};
+    case K::kTensor:
+      return Argument::make<K::kTensor>(tensor(data));
+    case K::kTensors:
+      return Argument::make<K::kTensors>(read_list(data, tensor));
+    case K::kInt:
+      return Argument::make<K::kInt>(data.as_int());
+    case K::kInts:
+      return Argument::make<K::kInts>(read_list(data, integer));
+    case K::kFloat:
+      return Argument::make<K::kFloat>(real(data));
+    case K::kFloats:
+      return Argument::make<K::kFloats>(read_list(data, floating));
+    case K::kString:
+      return Argument::make<K::kString>(take_string(data));
+    case K::kStrings:
+      return Argument::make<K::kStrings>(read_list(data, take_string));
+    case K::kSymInt:
+      return Argument::make<K::kSymInt>(sym<int64_t>(data, to));
+    case K::kSymInts:
+      return Argument::make<K::kSymInts>(
+          read_list(data, [&](json::Value& item) { return sym<int64_t>(item, to); }));
+    case K::kScalarType:
+      return Argument::make<K::kScalarType>(dtype_from_schema(data.as_int()));
+    case K::kMemoryFormat:
+      return Argument::make<K::kMemoryFormat>(memory_format_from_schema(data.as_int()));
+    case K::kLayout:
+      return Argument::make<K::kLayout>(layout_from_schema(data.as_int()));
+    case K::kDevice:
+      return Argument::make<K::kDevice>(meta_.device(data));
+    case K::kBool:
+      return Argument::make<K::kBool>(data.as_bool());
+    case K::kBools:
+      return Argument::make<K::kBools>(
+          read_list(data, [](json::Value& item) { return static_cast<uint8_t>(item.as_bool()); }));
+    case K::kSymBool:
+      return Argument::make<K::kSymBool>(sym<bool>(data, to));
+    case K::kSymBools:
+      return Argument::make<K::kSymBools>(
+          read_list(data, [&](json::Value& item) { return sym<bool>(item, to); }));
+    case K::kGraph: {
+      Fields fields(data, "a graph argument");
+      GraphArgument made;
+      made.name = take_string(fields.required("name"));
+      made.graph = std::make_unique<Graph>();
+      with_location("subgraph", printable(made.name), [&] { graph(fields.required("graph"), *made.graph); });
+      made.extras = fields.rest();
+      return Argument::make<K::kGraph>(std::move(made));
+    }
+    case K::kOptionalTensors:
+      return Argument::make<K::kOptionalTensors>(
+          read_list(data, [&](json::Value& item) { return optional_tensor(item, to); }));
+    case K::kCustomObj:
+      return Argument::make<K::kCustomObj>(custom_obj(data, to));
+    case K::kOperator:
+      return Argument::make<K::kOperator>(take_string(data));
+    case K::kSymFloat:
+      return Argument::make<K::kSymFloat>(sym<double>(data, to));
+    case K::kSymFloats:
+      return Argument::make<K::kSymFloats>(
+          read_list(data, [&](json::Value& item) { return sym<double>(item, to); }));
+    case K::kOptionalTensor:
+      return Argument::make<K::kOptionalTensor>(optional_tensor(data, to));
+    case K::kComplex: {
+      Fields fields(data, "a complex number");
+      const double re = real(fields.required("real"));
+      return Argument::make<K::kComplex>(std::complex<double>(re, real(fields.required("imag"))));
+    }
+    case K::kNestedTensors:
+      return Argument::make<K::kNestedTensors>(
+          read_list(data, [&](json::Value& item) { return read_list(item, tensor); }));
+    case K::kIntLists:
+      return Argument::make<K::kIntLists>(
+          read_list(data, [&](json::Value& item) { return read_list(item, integer); }));
+    case K::kStringToArgument: {
+      auto dict = std::make_unique<graph::ArgumentDict>();
+      for (auto& [key, item] : data.as_object()) dict->emplace_back(key, argument(item, to));
+      return Argument::make<K::kStringToArgument>(std::move(dict));
+    }
+    case K::kFloatLists:
+      return Argument::make<K::kFloatLists>(
+          read_list(data, [&](json::Value& item) { return read_list(item, floating); }));
+    case K::kUnknown:
+      break;
+  }
+  return Argument::make<K::kUnknown>(std::move(member));
+}
+
+std::vector<Argument> GraphReader::arguments(json::Value& value, Graph& to) {
+  return read_list(value, [&](json::Value& item) { return argument(item, to); });
+}
+
+void GraphReader::node(json::Value& value, Graph& to) {
+  Fields fields(value, "a node");
+  Node& node = to.append(take_string(fields.required("target")));
+  for (json::Value& item : fields.required("inputs").as_array()) {
+    Fields input(item, "a node's input");
+    NamedArgument made;
+    made.name = take_string(input.required("name"));
+    with_location("input", printable(made.name),
+                  [&] { made.argument = argument(input.required("arg"), to); });
+    const json::Value* const kind = input.optional("kind");
+    argument_kind_.note(kind != nullptr);
+    if (kind != nullptr) made.passed_by = read_passed_by(*kind);
+    made.extras = input.rest();
+    node.add_input(std::move(made));
+  }
+  for (json::Value& output : fields.required("outputs").as_array()) node.add_output(argument(output, to));
+  node.metadata = read_string_map(fields.required("metadata"));
+  const json::Value* const single = fields.optional("is_hop_single_tensor_return");
+  hop_single_return_.note(single != nullptr);
+  if (single != nullptr && !single->is_null()) node.is_hop_single_tensor_return = single->as_bool();
+  json::Value* const name = fields.optional("name");
+  node_name_.note(name != nullptr);
+  if (name != nullptr && !name->is_null()) node.name = take_string(*name);
+  node.extras = fields.rest();
+}
+
+void GraphReader::values(json::Value& table, ValueKind kind, Graph& to) {
+  for (auto& [name, description] : table.as_object()) {
+    with_location("value", printable(name), [&, &name = name, &description = description] {
+      Value& value = to.value(name);
+      if (value.kind() != ValueKind::kUnknown) {
+        throw Error(ErrorCode::kCorrupt, fmt::format("described twice, as {} and as {}",
+                                                     value_kind_name(value.kind()), value_kind_name(kind)));
+      }
+      switch (kind) {
+        case ValueKind::kTensor:
+          return to.set_meta(value, meta_.tensor(description));
+        case ValueKind::kSymInt:
+          return to.set_meta(value, meta_.sym_int(description));
+        case ValueKind::kSymFloat:
+          return to.set_meta(value, meta_.sym_float(description));
+        case ValueKind::kSymBool:
+          return to.set_meta(value, meta_.sym_bool(description));
+        default: {
+          Fields fields(description, "a custom object");
+          graph::CustomObjMeta meta;
+          meta.name = take_string(fields.required("name"));
+          meta.class_fqn = take_string(fields.required("class_fqn"));
+          meta.extras = fields.rest();
+          return to.set_meta(value, std::move(meta));
+        }
+      }
+    });
+  }
+}
+
+void GraphReader::graph(json::Value& value, Graph& to) {
+  Fields fields(value, "a graph");
+  for (json::Value& input : fields.required("inputs").as_array()) to.add_input(argument(input, to));
+  // Before the nodes are read, so that outputs keep their order among the uses of a value.
+  json::Value& outputs = fields.required("outputs");
+  size_t index = 0;
+  for (json::Value& item : fields.required("nodes").as_array()) {
+    with_location("node", std::to_string(index++), [&] { node(item, to); });
+  }
+  for (json::Value& output : outputs.as_array()) to.add_output(argument(output, to));
+  values(fields.required("tensor_values"), ValueKind::kTensor, to);
+  values(fields.required("sym_int_values"), ValueKind::kSymInt, to);
+  values(fields.required("sym_bool_values"), ValueKind::kSymBool, to);
+  if (const json::Value* const single = fields.optional("is_single_tensor_return")) {
+    to.is_single_tensor_return = single->as_bool();
+  }
+  json::Value* const custom = fields.optional("custom_obj_values");
+  custom_obj_values_.note(custom != nullptr);
+  if (custom != nullptr) values(*custom, ValueKind::kCustomObj, to);
+  json::Value* const floats = fields.optional("sym_float_values");
+  sym_float_values_.note(floats != nullptr);
+  if (floats != nullptr) values(*floats, ValueKind::kSymFloat, to);
+  to.extras = fields.rest();
+}
+
+void GraphReader::describe_style(graph::ExportedProgram::Style& style) const {
+  style.has_argument_kind = !argument_kind_.is_absent();
+  style.has_node_name = !node_name_.is_absent();
+  style.has_hop_single_return = !hop_single_return_.is_absent();
+  style.has_custom_obj_values = !custom_obj_values_.is_absent();
+  style.has_sym_float_values = !sym_float_values_.is_absent();
+  style.has_bare_infinity = has_bare_infinity_;
+}
+
+}  // namespace flambeau::pt2

@@ -1,0 +1,51 @@
+// Shapes, types and devices as the program format writes them; programs and payload configs share them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "flambeau/archive/json.h"
+#include "flambeau/archive/json_writer.h"
+#include "flambeau/graph/meta.h"
+
+namespace flambeau::pt2 {
+
+// Reads descriptions of values; equal expressions become one.
+class MetaReader {
+ public:
+  // Each takes the JSON apart. Throws Error(kCorrupt, kUnsupported).
+  graph::TensorMeta tensor(json::Value& value);
+  graph::SymInt sym_int(json::Value& value);
+  graph::SymFloat sym_float(json::Value& value);
+  graph::SymBool sym_bool(json::Value& value);
+  graph::DeviceSpec device(json::Value& value);
+
+ private:
+  std::shared_ptr<const graph::SymExpr> expr(json::Value& value);
+
+  std::unordered_map<std::string, std::shared_ptr<const graph::SymExpr>> exprs_;
+};
+
+class MetaWriter {
+ public:
+  explicit MetaWriter(json::Writer& out, bool has_bare_infinity = false)
+      : out_(out), has_bare_infinity_(has_bare_infinity) {}
+
+  void tensor(const graph::TensorMeta& meta);
+  void sym(const graph::SymInt& number);
+  void sym(const graph::SymFloat& number);
+  void sym(const graph::SymBool& number);
+  void device(const graph::DeviceSpec& device);
+  // Infinities and NaN in quotes, or bare.
+  void real(double value);
+  void extras(const graph::Extras& extras);
+
+ private:
+  void expr(const graph::SymExpr& expr);
+
+  json::Writer& out_;
+  bool has_bare_infinity_;
+};
+
+}  // namespace flambeau::pt2

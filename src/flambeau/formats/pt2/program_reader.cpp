@@ -1,0 +1,256 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flambeau/base/error.h"
+#include "flambeau/formats/pt2/graph_reader.h"
+#include "flambeau/formats/pt2/json_fields.h"
+#include "flambeau/formats/pt2/program_json.h"
+
+namespace flambeau::pt2 {
+namespace {
+
+using graph::Argument;
+using graph::ArgumentKind;
+using graph::ExportedProgram;
+using graph::Graph;
+using graph::InputKind;
+using graph::InputSpec;
+using graph::OutputKind;
+using graph::OutputSpec;
+using graph::ValueRef;
+
+std::string take_string(json::Value& value) { return std::move(value.as_string()); }
+
+std::vector<std::string> read_strings(json::Value& value) {
+  std::vector<std::string> list;
+  for (json::Value& item : value.as_array()) list.push_back(take_string(item));
+  return list;
+}
+
+graph::ConstantValue read_constant(json::Value& value) {
+  json::Member& member = union_member(value, "a constant");
+  if (member.first == "as_none") return {};
+  if (member.first == "as_int") return member.second.as_int();
+  if (member.first == "as_float") return read_double(member.second);
+  if (member.first == "as_string") return take_string(member.second);
+  if (member.first == "as_bool") return member.second.as_bool();
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("a constant has a member '{}', which this version does not know", printable(member.first)));
+}
+
+// Nothing for what stands for an infinity.
+std::optional<int64_t> read_bound(const json::Value& value) {
+  if (value.is_null()) return std::nullopt;
+  if (value.is_double() || value.is_string()) {
+    if (std::isinf(read_double(value))) return std::nullopt;
+  }
+  return value.as_int();
+}
+
+class ProgramReader {
+ public:
+  ExportedProgram read(json::Value& value) {
+    Fields fields(value, "an exported program");
+    graph_module(fields.required("graph_module"));
+    for (const auto& [name, version] : fields.required("opset_version").as_object()) {
+      program_.opset_version.emplace_back(name, version.as_int());
+    }
+    for (auto& [symbol, range] : fields.required("range_constraints").as_object()) {
+      with_location("range constraint", printable(symbol), [&, &symbol = symbol, &range = range] {
+        Fields bounds(range, "a range");
+        graph::RangeConstraint made;
+        made.min = read_bound(bounds.required("min_val"));
+        made.max = read_bound(bounds.required("max_val"));
+        made.extras = bounds.rest();
+        program_.range_constraints.emplace_back(symbol, std::move(made));
+      });
+    }
+    Fields version(fields.required("schema_version"), "a schema version");
+    program_.schema_version = {version.required("major").as_int(), version.required("minor").as_int()};
+    ExportedProgram::Style& style = program_.style;
+    json::Value* const verifiers = fields.optional("verifiers");
+    style.has_verifiers = verifiers != nullptr;
+    if (verifiers != nullptr) program_.verifiers = read_strings(*verifiers);
+    json::Value* const torch_version = fields.optional("torch_version");
+    style.has_torch_version = torch_version != nullptr;
+    if (torch_version != nullptr) program_.torch_version = take_string(*torch_version);
+    json::Value* const guards = fields.optional("guards_code");
+    style.has_guards_code = guards != nullptr;
+    if (guards != nullptr) program_.guards_code = read_strings(*guards);
+    program_.extras = fields.rest();
+    reader_.describe_style(style);
+    style.has_forward_arg_names = !forward_arg_names_.is_absent();
+    return std::move(program_);
+  }
+
+ private:
+  Graph& graph() { return program_.graph(); }
+
+  void graph_module(json::Value& value) {
+    Fields fields(value, "a graph module");
+    with_location("graph", "main", [&] { reader_.graph(fields.required("graph"), graph()); });
+    with_location("graph", "signature", [&] { signature(fields.required("signature")); });
+    for (json::Value& entry : fields.required("module_call_graph").as_array()) module_call(entry);
+    json::Value* const metadata = fields.optional("metadata");
+    program_.style.has_metadata = metadata != nullptr;
+    if (metadata != nullptr) {
+      for (auto& [key, text] : metadata->as_object()) program_.metadata.emplace_back(key, take_string(text));
+    }
+    json::Value* const tuples = fields.optional("treespec_namedtuple_fields");
+    program_.style.has_named_tuples = tuples != nullptr;
+    if (tuples != nullptr) {
+      for (auto& [name, definition] : tuples->as_object()) {
+        Fields tuple(definition, "a named tuple");
+        ExportedProgram::NamedTupleDef& made = program_.named_tuples.emplace_back();
+        made.name = name;
+        made.fields = read_strings(tuple.required("field_names"));
+        made.extras = tuple.rest();
+      }
+    }
+    program_.graph_module_extras = fields.rest();
+  }
+
+  void signature(json::Value& value) {
+    Fields fields(value, "a signature");
+    size_t index = 0;
+    for (json::Value& spec : fields.required("input_specs").as_array()) {
+      with_location("input", std::to_string(index++),
+                    [&] { program_.signature.inputs.push_back(input_spec(spec)); });
+    }
+    index = 0;
+    for (json::Value& spec : fields.required("output_specs").as_array()) {
+      with_location("output", std::to_string(index++),
+                    [&] { program_.signature.outputs.push_back(output_spec(spec)); });
+    }
+    program_.signature.extras = fields.rest();
+  }
+
+  Argument tensor(json::Value& value) {
+    return Argument::make<ArgumentKind::kTensor>(reader_.named(value, graph(), "a tensor argument"));
+  }
+
+  InputSpec input_spec(json::Value& value) {
+    json::Member& member = union_member(value, "an input's specification");
+    InputSpec spec;
+    spec.kind = InputKind::kUnknown;
+    for (const InputKind kind :
+         {InputKind::kUserInput, InputKind::kParameter, InputKind::kBuffer, InputKind::kTensorConstant,
+          InputKind::kCustomObj, InputKind::kToken, InputKind::kConstantInput}) {
+      if (graph::input_kind_key(kind) == member.first) spec.kind = kind;
+    }
+    if (spec.kind == InputKind::kUnknown) {
+      spec.unknown = std::move(member);
+      return spec;
+    }
+    Fields fields(member.second, "an input's specification");
+    switch (spec.kind) {
+      case InputKind::kUserInput:
+        spec.argument = reader_.argument(fields.required("arg"), graph());
+        break;
+      case InputKind::kParameter:
+        spec.argument = tensor(fields.required("arg"));
+        spec.target = take_string(fields.required("parameter_name"));
+        break;
+      case InputKind::kBuffer:
+        spec.argument = tensor(fields.required("arg"));
+        spec.target = take_string(fields.required("buffer_name"));
+        spec.persistent = fields.required("persistent").as_bool();
+        break;
+      case InputKind::kTensorConstant:
+        spec.argument = tensor(fields.required("arg"));
+        spec.target = take_string(fields.required("tensor_constant_name"));
+        break;
+      case InputKind::kCustomObj:
+        spec.argument =
+            Argument::make<ArgumentKind::kCustomObj>(reader_.custom_obj(fields.required("arg"), graph()));
+        spec.target = take_string(fields.required("custom_obj_name"));
+        break;
+      case InputKind::kToken:
+        spec.argument = tensor(fields.required("arg"));
+        break;
+      case InputKind::kConstantInput:
+        spec.target = take_string(fields.required("name"));
+        spec.value = read_constant(fields.required("value"));
+        break;
+      case InputKind::kUnknown:
+        break;
+    }
+    spec.extras = fields.rest();
+    return spec;
+  }
+
+  OutputSpec output_spec(json::Value& value) {
+    json::Member& member = union_member(value, "an output's specification");
+    OutputSpec spec;
+    spec.kind = OutputKind::kUnknown;
+    for (const OutputKind kind :
+         {OutputKind::kUserOutput, OutputKind::kLossOutput, OutputKind::kBufferMutation,
+          OutputKind::kGradientToParameter, OutputKind::kGradientToUserInput, OutputKind::kUserInputMutation,
+          OutputKind::kToken, OutputKind::kParameterMutation}) {
+      if (graph::output_kind_key(kind) == member.first) spec.kind = kind;
+    }
+    if (spec.kind == OutputKind::kUnknown) {
+      spec.unknown = std::move(member);
+      return spec;
+    }
+    Fields fields(member.second, "an output's specification");
+    json::Value& argument = fields.required("arg");
+    spec.argument =
+        spec.kind == OutputKind::kUserOutput ? reader_.argument(argument, graph()) : tensor(argument);
+    switch (spec.kind) {
+      case OutputKind::kBufferMutation:
+        spec.target = take_string(fields.required("buffer_name"));
+        break;
+      case OutputKind::kGradientToParameter:
+      case OutputKind::kParameterMutation:
+        spec.target = take_string(fields.required("parameter_name"));
+        break;
+      case OutputKind::kGradientToUserInput:
+      case OutputKind::kUserInputMutation:
+        spec.input = ValueRef(graph().value(fields.required("user_input_name").as_string()));
+        break;
+      default:
+        break;
+    }
+    spec.extras = fields.rest();
+    return spec;
+  }
+
+  void module_call(json::Value& value) {
+    Fields fields(value, "a module call");
+    graph::ModuleCallEntry entry;
+    entry.fqn = take_string(fields.required("fqn"));
+    with_location("module call", printable(entry.fqn), [&] {
+      json::Value* const signature = fields.optional("signature");
+      if (signature == nullptr || signature->is_null()) return;
+      Fields call(*signature, "a module call's signature");
+      entry.signature.emplace();
+      entry.signature->inputs = reader_.arguments(call.required("inputs"), graph());
+      entry.signature->outputs = reader_.arguments(call.required("outputs"), graph());
+      entry.signature->in_spec = take_string(call.required("in_spec"));
+      entry.signature->out_spec = take_string(call.required("out_spec"));
+      json::Value* const names = call.optional("forward_arg_names");
+      forward_arg_names_.note(names != nullptr);
+      if (names != nullptr && !names->is_null()) entry.signature->forward_arg_names = read_strings(*names);
+      entry.signature->extras = call.rest();
+    });
+    entry.extras = fields.rest();
+    program_.module_call_graph.push_back(std::move(entry));
+  }
+
+  ExportedProgram program_;
+  GraphReader reader_;
+  Presence forward_arg_names_;
+};
+
+}  // namespace
+
+ExportedProgram read_program(std::string_view text, Notes& notes) {
+  json::Value tree = json::parse(text);
+  (void)notes;
+  return ProgramReader().read(tree);
+}
+
+}  // namespace flambeau::pt2
