@@ -60,6 +60,7 @@ ExportedProgram ExportedProgram::clone() const {
   copy.guards_code = guards_code;
   copy.extras = extras;
   copy.style = style;
+  copy.has_weights = has_weights;
   copy.state_dict = state_dict;
   copy.constants = constants;
   copy.objects = objects;

@@ -98,6 +98,8 @@ class ExportedProgram {
   };
   Style style;
 
+  // False for a program that was read alone, without the archive around it: then the lists below say nothing.
+  bool has_weights = true;
   // Parameters and persistent buffers, in the model's order.
   std::vector<NamedTensor> state_dict;
   // Lifted tensors and buffers that are not persistent, and objects.

@@ -53,6 +53,7 @@ class ProgramReader {
  public:
   ExportedProgram read(json::Value& value) {
     Fields fields(value, "an exported program");
+    program_.has_weights = false;
     graph_module(fields.required("graph_module"));
     for (const auto& [name, version] : fields.required("opset_version").as_object()) {
       program_.opset_version.emplace_back(name, version.as_int());
