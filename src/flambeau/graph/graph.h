@@ -40,6 +40,8 @@ class Node {
   void add_input(NamedArgument input);
   void add_input(std::string input_name, Argument argument, PassedBy passed_by = PassedBy::kPositional);
   void set_input(size_t index, Argument argument);
+  // For changes inside an argument: its references may be set to other values, and keep their role.
+  Argument& mutable_input(size_t index) { return inputs_.at(index).argument; }
   void remove_input(size_t index) { inputs_.erase(inputs_.begin() + static_cast<std::ptrdiff_t>(index)); }
   // The argument of that name; null when it is not given.
   const Argument* input(std::string_view input_name) const;
