@@ -103,23 +103,42 @@ Checkpoint CheckpointBuilder::from_torch(FileKind kind, TorchFile file, uint64_t
   return checkpoint;
 }
 
-Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
-                                         std::vector<std::pair<std::string, std::string>> metadata) {
+Checkpoint CheckpointBuilder::from_entries(std::vector<CheckpointTensor> entries, bool is_ordered) {
   Checkpoint checkpoint;
-  checkpoint.kind_ = kind;
-  checkpoint.metadata_ = std::move(metadata);
+  checkpoint.kind_ = FileKind::kTorchSave;
   checkpoint.tree_ = std::make_shared<pickle::Tree>();
   pickle::Tree& tree = *checkpoint.tree_;
-  pickle::Node* dict = tree.call(tree.global("collections", "OrderedDict"), tree.tuple());
+  pickle::Node* const ordered = tree.global("collections", "OrderedDict");
+  pickle::Node* const dict = is_ordered ? tree.call(ordered, tree.tuple()) : tree.dict();
   tree.set_root(dict);
-  checkpoint.tensors_.reserve(tensors.size());
-  for (NamedTensor& entry : tensors) {
-    pickle::Node* place = tree.persistent(tree.none());  // stands for the tensor; never written as it is
-    tree.set_item(dict, tree.string(entry.name), place);
-    checkpoint.by_node_.emplace(place, entry.tensor);
+  for (CheckpointTensor& entry : entries) {
+    pickle::Node* const place = tree.persistent(tree.none());  // stands for the tensor; never written as it is
+    pickle::Node* value = place;
+    Tensor data = entry.tensor;
+    if (entry.role == TensorRole::kParameter) {
+      data.set_requires_grad(false);
+      value = tree.call(tree.global("torch._utils", "_rebuild_parameter"),
+                        tree.tuple({place, tree.boolean(entry.tensor.requires_grad()),
+                                    tree.call(ordered, tree.tuple())}));
+    }
+    tree.set_item(dict, tree.string(entry.name), value);
+    checkpoint.by_node_.emplace(place, std::move(data));
     checkpoint.nodes_.push_back(place);
-    checkpoint.tensors_.push_back({std::move(entry.name), std::move(entry.tensor), TensorRole::kTensor});
+    checkpoint.tensors_.push_back(std::move(entry));
   }
+  return checkpoint;
+}
+
+Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
+                                         std::vector<std::pair<std::string, std::string>> metadata) {
+  std::vector<CheckpointTensor> entries;
+  entries.reserve(tensors.size());
+  for (NamedTensor& entry : tensors) {
+    entries.push_back({std::move(entry.name), std::move(entry.tensor), TensorRole::kTensor});
+  }
+  Checkpoint checkpoint = from_entries(std::move(entries), true);
+  checkpoint.kind_ = kind;
+  checkpoint.metadata_ = std::move(metadata);
   return checkpoint;
 }
 

@@ -13,6 +13,8 @@ class CheckpointBuilder {
   // Named tensors with nothing around them.
   static Checkpoint from_named(FileKind kind, NamedTensors tensors,
                                std::vector<std::pair<std::string, std::string>> metadata = {});
+  // What torch.save of a dict of tensors and Parameters holds; `is_ordered`: of an OrderedDict.
+  static Checkpoint from_entries(std::vector<CheckpointTensor> entries, bool is_ordered);
 };
 
 }  // namespace flambeau

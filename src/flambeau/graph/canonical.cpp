@@ -321,7 +321,7 @@ ExportedProgram canonicalize(const ExportedProgram& program,
 
 ExportedProgram canonicalize(const ExportedProgram& program) {
   Names constants;
-  for (const NamedTensor& constant : program.constants) constants.insert(constant.name);
+  for (const Weight& constant : program.constants) constants.insert(constant.name);
   for (const NamedObject& object : program.objects) constants.insert(object.name);
   return canonicalize(program, constants);
 }

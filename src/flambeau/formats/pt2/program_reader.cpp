@@ -82,6 +82,8 @@ class ProgramReader {
     if (guards != nullptr) program_.guards_code = read_strings(*guards);
     program_.extras = fields.rest();
     reader_.describe_style(style);
+    // The versions in between wrote no nulls; a file of them has none where others have hundreds.
+    style.omits_nulls = program_.schema_version < graph::SchemaVersion{8, 3};
     style.has_forward_arg_names = !forward_arg_names_.is_absent();
     return std::move(program_);
   }
