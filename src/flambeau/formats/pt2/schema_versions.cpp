@@ -130,7 +130,7 @@ constexpr SchemaField kGraph[] = {
     {"tensor_values", kDict, "TensorMeta"},
     {"sym_int_values", kDict, "SymInt"},
     {"sym_bool_values", kDict, "SymBool"},
-    {"is_single_tensor_return", kPlain, {}, "False"},
+    {"is_single_tensor_return", kPlain, {}, "false"},
     {"custom_obj_values", kDict, "CustomObjArgument", "{}"},
     {"sym_float_values", kDict, "SymFloat", "{}", 2},
 };

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <unordered_set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/formats/checkpoint.h"
@@ -106,30 +108,6 @@ json::Value sym_int(int64_t number) {
   return one;
 }
 
-// Takes the constants out of the graph; they become its first inputs.
-void lift_constants(UpgradeContext& context, json::Value& graph) {
-  json::Value constants = remove_member(graph, "constants");
-  if (is_empty(&constants)) return;
-  json::Array inputs;
-  json::Value& metas = require_member(graph, "tensor_values");
-  for (auto& [name, text] : edit_object(constants)) {
-    with_location("constant", name, [&] {
-      Tensor tensor = embedded_tensor(text);
-      metas.set(name, describe_tensor(tensor));
-      json::Value argument;
-      argument.set("name", name);
-      inputs.emplace_back().set("as_tensor", std::move(argument));
-      context.constants.emplace_back(name, std::move(tensor));
-    });
-  }
-  json::Value& old = require_member(graph, "inputs");
-  for (json::Value& input : edit_array(old)) inputs.push_back(std::move(input));
-  old = std::move(inputs);
-  context.note(1, "constants inside the graph made inputs of it");
-}
-
-}  // namespace
-
 json::Value describe_tensor(const Tensor& tensor) {
   if (tensor.layout() != Layout::kStrided) {
     throw Error(ErrorCode::kUnsupported,
@@ -153,6 +131,8 @@ json::Value describe_tensor(const Tensor& tensor) {
   return meta;
 }
 
+}  // namespace
+
 void leave_major_1(UpgradeContext& context, const SchemaType& type, json::Value& value) {
   if (type.name == "ExportedProgram") {
     const json::Value equalities = remove_member(value, "equality_constraints");
@@ -173,8 +153,6 @@ void leave_major_1(UpgradeContext& context, const SchemaType& type, json::Value&
       tensor = remove_member(tensor, "meta");
       context.note(1, "tensor values rewritten as plain metas");
     }
-    // Before the inputs are walked, so that the new ones are like the old ones.
-    lift_constants(context, value);
   } else if (type.name == "SymExpr") {
     json::Value* hint = find_member(value, "hint");
     if (hint == nullptr || !hint->is_integer()) return;
@@ -189,6 +167,45 @@ void leave_major_1(UpgradeContext& context, const SchemaType& type, json::Value&
   } else if (type.name == "Node") {
     metadata(context, value);
   }
+}
+
+void lift_constants(UpgradeContext& context, json::Value& graph, json::Value& signature) {
+  json::Value constants = remove_member(graph, "constants");
+  if (is_empty(&constants)) return;
+  json::Array& inputs = edit_array(require_member(graph, "inputs"));
+  json::Array& specs = edit_array(require_member(signature, "input_specs"));
+  if (inputs.size() != specs.size()) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("the graph has {} inputs and the signature {}", inputs.size(), specs.size()));
+  }
+  json::Value& metas = require_member(graph, "tensor_values");
+  std::unordered_set<std::string> known;
+  for (const auto& [name, meta] : metas.as_object()) known.insert(name);
+
+  json::Array new_inputs;
+  json::Array new_specs;
+  for (auto& [name, text] : edit_object(constants)) {
+    with_location("constant", name, [&] {
+      if (known.contains(name)) throw Error(ErrorCode::kCorrupt, "the graph computes a tensor of that name");
+      Tensor tensor = embedded_tensor(text);
+      metas.set(name, describe_tensor(tensor));
+      json::Value argument;
+      argument.set("name", name);
+      json::Value spec;
+      spec.set("arg", argument);
+      spec.set("tensor_constant_name", name);
+      new_specs.emplace_back().set("tensor_constant", std::move(spec));
+      new_inputs.emplace_back().set("as_tensor", std::move(argument));
+      context.constants.emplace_back(name, std::move(tensor));
+    });
+  }
+  const auto first_user =
+      std::ranges::find_if(specs, [](const json::Value& spec) { return spec.find("user_input"); });
+  const auto at = first_user - specs.begin();
+  specs.insert(first_user, std::move_iterator(new_specs.begin()), std::move_iterator(new_specs.end()));
+  inputs.insert(inputs.begin() + at, std::move_iterator(new_inputs.begin()),
+                std::move_iterator(new_inputs.end()));
+  context.note(1, "constants inside the graph made inputs of it");
 }
 
 }  // namespace flambeau::pt2

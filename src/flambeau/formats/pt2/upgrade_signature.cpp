@@ -82,19 +82,15 @@ json::Value tensor_of(const json::Value& argument) {
   return value;
 }
 
-json::Value input_specs(UpgradeContext& context, json::Value& graph, json::Value& signature) {
+json::Value input_specs(json::Value& graph, json::Value& signature) {
   Table parameters(signature, "inputs_to_parameters");
   Table buffers(signature, "inputs_to_buffers");
   const auto users = names_of(signature, "user_inputs");
-  std::unordered_set<std::string_view> constants;
-  for (const auto& [name, tensor] : context.constants) constants.insert(name);
 
   json::Array specs;
   for (const json::Value& input : require_member(graph, "inputs").as_array()) {
     const std::string_view name = name_of(input);
-    if (constants.contains(name)) {
-      specs.push_back(spec("tensor_constant", tensor_of(input), "tensor_constant_name", name));
-    } else if (const std::string* parameter = parameters.use(name)) {
+    if (const std::string* parameter = parameters.use(name)) {
       specs.push_back(spec("parameter", tensor_of(input), "parameter_name", *parameter));
     } else if (const std::string* buffer = buffers.use(name)) {
       specs.push_back(spec("buffer", tensor_of(input), "buffer_name", *buffer));
@@ -202,14 +198,16 @@ void finish_major_1(UpgradeContext& context, json::Value& graph_module) {
   }
   json::Value& graph = require_member(graph_module, "graph");
   json::Value& signature = require_member(graph_module, "signature");
-  if (find_member(signature, "input_specs") != nullptr) return;
-  json::Value specs;
-  with_location("at", "signature", [&] {
-    specs.set("input_specs", input_specs(context, graph, signature));
-    specs.set("output_specs", output_specs(graph, signature));
-  });
-  signature = std::move(specs);
-  context.note(1, "graph signature rewritten from name tables to input and output specs");
+  if (find_member(signature, "input_specs") == nullptr) {
+    json::Value specs;
+    with_location("at", "signature", [&] {
+      specs.set("input_specs", input_specs(graph, signature));
+      specs.set("output_specs", output_specs(graph, signature));
+    });
+    signature = std::move(specs);
+    context.note(1, "graph signature rewritten from name tables to input and output specs");
+  }
+  lift_constants(context, graph, signature);
 }
 
 }  // namespace flambeau::pt2

@@ -120,14 +120,14 @@ void leave_major_2(UpgradeContext& context, const SchemaType& type, json::Value&
     throw Error(ErrorCode::kUnsupported, "the program holds a custom object in the form of schema 1 or 2",
                 "save the program again with PyTorch 2.3 or newer");
   }
+  if (type.name == "SymExpr") {
+    json::Value& text = require_member(value, "expr_str");
+    text = rename_unbacked(text.as_string());
+  }
   if (type.name != "ExportedProgram") return;
   context.note(2, "schema version rewritten from a number to major and minor");
-  // Symbols whose value only the data tells were i0, i1; then u0, u1. expr_str follows in step 7.
-  for (auto& [name, range] : edit_object(require_member(value, "range_constraints"))) {
-    if (name.size() > 1 && name[0] == 'i' && name.find_first_not_of("0123456789", 1) == std::string::npos) {
-      name[0] = 'u';
-    }
-  }
+  for (auto& [name, range] : edit_object(require_member(value, "range_constraints")))
+    name = rename_unbacked(name);
 }
 
 void leave_major_3(UpgradeContext& context, const SchemaType& type, json::Value& value) {

@@ -43,7 +43,10 @@ void finish_major_1(UpgradeContext& context, json::Value& graph_module);
 // something without a default is missing.
 void complete(const SchemaType& type, json::Value& value);
 
-// A tensor as the schema describes it.
-json::Value describe_tensor(const Tensor& tensor);
+// Takes the constants out of a graph of major 1; they become inputs, before those of the user.
+void lift_constants(UpgradeContext& context, json::Value& graph, json::Value& signature);
+
+// Symbols whose value only the data tells were i0, i1; since major 3 they are u0, u1.
+std::string rename_unbacked(std::string_view expression);
 
 }  // namespace flambeau::pt2
