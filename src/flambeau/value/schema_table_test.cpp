@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "flambeau/base/error.h"
@@ -82,6 +83,22 @@ TEST(SchemaTable, FindsSchemasAndFlags) {
   EXPECT_FALSE(add.schema.is_mutable());
   EXPECT_NE(table.find("quantized_decomposed::quantize_per_tensor", ""), nullptr);
   EXPECT_NE(table.find("prims::convert_element_type", ""), nullptr);
+}
+
+// One operator a line, "aten.linear.default TAB ...", as they were met in real exported models.
+TEST(SchemaTable, KnowsWhatRealModelsUse) {
+  std::ifstream file(std::string(FLAMBEAU_FIXTURE_DIR) + "/operators-seen.tsv");
+  if (!file) GTEST_SKIP() << "the list of operators seen is not there";
+  const SchemaTable table;
+  size_t known = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    const auto name = find_python_operator(line.substr(0, line.find('\t')));
+    if (!name || name->name_space() == "transformers") continue;  // not operators, or not PyTorch's
+    EXPECT_NE(table.find(*name), nullptr) << line;
+    ++known;
+  }
+  EXPECT_GT(known, 150U);
 }
 
 TEST(SchemaTable, WhatIsNotThere) {
