@@ -414,22 +414,20 @@ const SchemaType* find_schema_type(std::string_view name) {
 }
 
 std::vector<std::string> missing_before(int minor) {
-  std::vector<std::pair<int, std::string>> found;
-  for (const SchemaType& type : kTypes) {
-    // A type that is newer comes with the field that holds it.
-    if (type.since > minor) continue;
-    for (const SchemaField& field : type.fields) {
-      if (field.since <= minor) continue;
-      found.emplace_back(field.since, fmt::format("{}.{}", type.name, field.name));
+  std::vector<std::string> texts;
+  for (int since = minor + 1; since <= kCurrentSchema.minor; ++since) {
+    for (const SchemaType& type : kTypes) {
+      if (type.since > minor) continue;  // a type that is newer comes with the field that holds it
+      for (const SchemaField& field : type.fields) {
+        if (field.since == since)
+          texts.push_back(fmt::format("{}.{} (since 8.{})", type.name, field.name, since));
+      }
+    }
+    for (const SchemaEnumValue& value : kEnumValues) {
+      if (value.since != since || value.owner == "ArgumentKind") continue;  // comes with NamedArgument.kind
+      texts.push_back(fmt::format("{}.{} = {} (since 8.{})", value.owner, value.name, value.value, since));
     }
   }
-  for (const SchemaEnumValue& value : kEnumValues) {
-    if (value.since <= minor || value.owner == "ArgumentKind") continue;  // comes with NamedArgument.kind
-    found.emplace_back(value.since, fmt::format("{}.{} = {}", value.owner, value.name, value.value));
-  }
-  std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
-  std::vector<std::string> texts;
-  for (const auto& [since, text] : found) texts.push_back(fmt::format("{} (since 8.{})", text, since));
   return texts;
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "flambeau/base/error.h"
@@ -93,8 +91,11 @@ Upgrade upgrade_program(json::Value& program, const ExprToSrepr& expr_to_srepr) 
   walk_program(program, upgrader);
 
   Upgrade upgrade{from, {}, std::move(context.constants)};
-  std::ranges::stable_sort(context.notes, {}, [](const auto& note) { return note.first; });
-  for (auto& [major, sentence] : context.notes) upgrade.notes.push_back(std::move(sentence));
+  for (int major = 1; major < kCurrentSchema.major; ++major) {
+    for (auto& [left, sentence] : context.notes) {
+      if (left == major) upgrade.notes.push_back(std::move(sentence));
+    }
+  }
   return upgrade;
 }
 

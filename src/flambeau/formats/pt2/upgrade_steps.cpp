@@ -115,22 +115,24 @@ void unify_union(UpgradeContext& context, const SchemaType& type, json::Value& v
   }
 }
 
-void leave_major_2(UpgradeContext& context, const SchemaType& type, json::Value& value) {
+void leave_major_2(UpgradeContext& context, const SchemaType& type, json::Value&) {
   if (type.name == "CustomObjArgument") {
     throw Error(ErrorCode::kUnsupported, "the program holds a custom object in the form of schema 1 or 2",
                 "save the program again with PyTorch 2.3 or newer");
   }
+  if (type.name == "ExportedProgram")
+    context.note(2, "schema version rewritten from a number to major and minor");
+}
+
+void leave_major_3(UpgradeContext& context, const SchemaType& type, json::Value& value) {
   if (type.name == "SymExpr") {
     json::Value& text = require_member(value, "expr_str");
     text = rename_unbacked(text.as_string());
   }
-  if (type.name != "ExportedProgram") return;
-  context.note(2, "schema version rewritten from a number to major and minor");
-  for (auto& [name, range] : edit_object(require_member(value, "range_constraints")))
-    name = rename_unbacked(name);
-}
-
-void leave_major_3(UpgradeContext& context, const SchemaType& type, json::Value& value) {
+  if (type.name == "ExportedProgram") {
+    for (auto& [name, range] : edit_object(require_member(value, "range_constraints")))
+      name = rename_unbacked(name);
+  }
   if (type.name == "InputToBufferSpec" && find_member(value, "persistent") == nullptr) {
     value.set("persistent", true);
     context.note(3, "buffers marked as persistent");

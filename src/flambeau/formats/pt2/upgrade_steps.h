@@ -46,7 +46,8 @@ void complete(const SchemaType& type, json::Value& value);
 // Takes the constants out of a graph of major 1; they become inputs, before those of the user.
 void lift_constants(UpgradeContext& context, json::Value& graph, json::Value& signature);
 
-// Symbols whose value only the data tells were i0, i1; since major 3 they are u0, u1.
+// Symbols whose value only the data tells were i0, i1; they became u0, u1 while 3.1 was
+// current.
 std::string rename_unbacked(std::string_view expression);
 
 }  // namespace flambeau::pt2
