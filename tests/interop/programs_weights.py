@@ -33,6 +33,12 @@ def types():
 
 
 @program()
+def some_types():
+    kinds = [torch.bool, torch.uint8, torch.int64, torch.uint16, torch.bfloat16, torch.float8_e4m3fn, torch.complex64]
+    return bag({"of_" + str(dtype).removeprefix("torch."): random_bits(dtype, 3) for dtype in kinds})
+
+
+@program()
 def parameter_types():
     kinds = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128]
     return bag({"of_" + str(dtype).removeprefix("torch."): torch.nn.Parameter(torch.ones(2, dtype=dtype)) for dtype in kinds})
