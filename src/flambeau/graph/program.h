@@ -18,8 +18,8 @@
 namespace flambeau::graph {
 
 struct SchemaVersion {
-  int64_t major = 8;
-  int64_t minor = 20;
+  int major = 0;
+  int minor = 0;
   bool operator==(const SchemaVersion&) const = default;
   auto operator<=>(const SchemaVersion&) const = default;
 };

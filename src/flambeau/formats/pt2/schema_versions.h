@@ -2,24 +2,18 @@
 // versions, the readers for names, order and defaults. docs/formats/pt2-schema.md tells the history.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "flambeau/graph/program.h"
+
 namespace flambeau::pt2 {
 
-struct SchemaVersion {
-  int major = 0;
-  int minor = 0;
-
-  auto operator<=>(const SchemaVersion&) const = default;
-};
-
-// What PyTorch 2.13 writes.
-constexpr SchemaVersion kCurrentSchema{8, 20};
+using graph::kCurrentSchema;  // what PyTorch 2.13 writes
+using graph::SchemaVersion;
 
 // "8.17", or "2" as the oldest files have it, which is {2, 0}. Throws Error(kInvalidArgument).
 SchemaVersion parse_schema_version(std::string_view text);
