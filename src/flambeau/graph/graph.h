@@ -48,6 +48,8 @@ class Node {
   // Its values are produced here from now on, unless another node produces them already: then the graph is
   // broken, and lint() says so.
   void add_output(Argument output);
+  // For another form of the same output: it must refer to the same values.
+  void set_output(size_t index, Argument output);
   // Null when there is no such entry.
   const std::string* find_metadata(std::string_view key) const;
   // What to call it in a message: its name, or the first value it gives, or its target.

@@ -57,8 +57,8 @@ class ProgramReader {
     Fields fields(value, "an exported program");
     program_.has_weights = false;
     graph_module(fields.required("graph_module"));
-    for (const auto& [name, version] : fields.required("opset_version").as_object()) {
-      program_.opset_version.emplace_back(name, version.as_int());
+    for (const auto& [name, number] : fields.required("opset_version").as_object()) {
+      program_.opset_version.emplace_back(name, number.as_int());
     }
     for (auto& [symbol, range] : fields.required("range_constraints").as_object()) {
       with_location("range constraint", printable(symbol), [&, &symbol = symbol, &range = range] {
@@ -257,7 +257,8 @@ ExportedProgram read_program(std::string_view text, Notes& notes) {
   const bool is_converted = upgrade.from.major != kCurrentSchema.major && upgrade.from.major != 0;
   ExportedProgram program = ProgramReader().read(tree, is_converted ? kCurrentSchema : upgrade.from);
   if (is_converted) {
-    notes.push_back(fmt::format("converted from schema {} to {}", to_string(upgrade.from), to_string(kCurrentSchema)));
+    notes.push_back(
+        fmt::format("converted from schema {} to {}", to_string(upgrade.from), to_string(kCurrentSchema)));
   } else if (upgrade.from > kCurrentSchema) {
     notes.push_back(fmt::format("schema {} is newer than {}: what it added is kept and not checked",
                                 to_string(upgrade.from), to_string(kCurrentSchema)));
