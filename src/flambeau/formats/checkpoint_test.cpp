@@ -84,10 +84,12 @@ TEST(Checkpoint, SaysWhatItCannotOpen) {
             "unsupported: FILE: holds no state dict: it is a bare Python pickle ('flambeau inspect' and "
             "'flambeau list' show what is inside)");
   EXPECT_EQ(error_text([&] { load_checkpoint(folder / "none"); }).substr(0, 10), "not_found:");
-  EXPECT_EQ(error_text([&] { load_checkpoint(std::string(FLAMBEAU_GOLDEN_DIR "/zip/program.pt2")); }),
-            "unsupported: " FLAMBEAU_GOLDEN_DIR
-            "/zip/program.pt2: holds no state dict: it is an exported program archive (.pt2, "
-            "torch.export.save) ('flambeau inspect' and 'flambeau list' show what is inside)");
+}
+
+TEST(Checkpoint, ProgramsHaveWeightsToo) {
+  const Checkpoint checkpoint = load_checkpoint(std::string(FLAMBEAU_GOLDEN_DIR "/pt2/weights.tied.pt2"));
+  ASSERT_FALSE(checkpoint.tensors().empty());
+  EXPECT_EQ(checkpoint.tensors()[0].role, TensorRole::kParameter);
 }
 
 TEST(Checkpoint, OtherFormatsAreCheckpointsToo) {
