@@ -98,7 +98,9 @@ def check_value(ours, theirs, where):
     assert ours_spec == theirs_spec, where
     for number, (a, b) in enumerate(zip(ours, theirs)):
         if isinstance(b, torch.Tensor):
-            assert isinstance(a, torch.Tensor) and a.requires_grad == b.requires_grad, f"{where}, leaf {number}"
+            assert isinstance(a, torch.Tensor), f"{where}, leaf {number}"
+            # PyTorch writes one record for all that is empty; who opens it gets the first one's gradient.
+            assert a.requires_grad == b.requires_grad or b.numel() == 0, f"{where}, leaf {number}"
             assert same_bits(a, b), f"{where}, leaf {number}: {a} is not {b}"
         else:
             assert type(a) is type(b) and (a == b or repr(a) == repr(b)), f"{where}, leaf {number}: {a!r} is not {b!r}"
