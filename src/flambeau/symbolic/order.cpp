@@ -19,10 +19,30 @@ int three_way(auto a, auto b) { return (a > b) - (a < b); }
 
 // The class names sympy orders by hand; all others come later, by name.
 int class_position(std::string_view name) {
-  constexpr std::array kOrdered = {
-      "Zero", "One", "Half", "Infinity", "NaN", "NegativeOne", "NegativeInfinity", "Integer", "Rational", "Float",
-      "Symbol", "Pow", "Mul", "Add", "Abs", "factorial", "binomial", "Function", "Equality", "Unequality",
-      "StrictGreaterThan", "StrictLessThan", "GreaterThan", "LessThan"};
+  constexpr std::array kOrdered = {"Zero",
+                                   "One",
+                                   "Half",
+                                   "Infinity",
+                                   "NaN",
+                                   "NegativeOne",
+                                   "NegativeInfinity",
+                                   "Integer",
+                                   "Rational",
+                                   "Float",
+                                   "Symbol",
+                                   "Pow",
+                                   "Mul",
+                                   "Add",
+                                   "Abs",
+                                   "factorial",
+                                   "binomial",
+                                   "Function",
+                                   "Equality",
+                                   "Unequality",
+                                   "StrictGreaterThan",
+                                   "StrictLessThan",
+                                   "GreaterThan",
+                                   "LessThan"};
   const auto found = std::find(kOrdered.begin(), kOrdered.end(), name);
   return static_cast<int>(found - kOrdered.begin());
 }
@@ -33,15 +53,24 @@ std::string_view class_name(const Expr& expr) {
   switch (number.kind()) {
     case NumberKind::kInteger:
       return number.is(0) ? "Zero" : number.is(1) ? "One" : number.is(-1) ? "NegativeOne" : "Integer";
-    case NumberKind::kRational: return number.numerator() == 1 && number.denominator() == 2 ? "Half" : "Rational";
-    case NumberKind::kFloat: return "Float";
-    case NumberKind::kBoolean: return "Boolean";
-    case NumberKind::kInfinity: return "Infinity";
-    case NumberKind::kNegativeInfinity: return "NegativeInfinity";
-    case NumberKind::kComplexInfinity: return "ComplexInfinity";
-    case NumberKind::kNaN: return "NaN";
-    case NumberKind::kIntInfinity: return "IntInfinity";
-    case NumberKind::kNegativeIntInfinity: return "NegativeIntInfinity";
+    case NumberKind::kRational:
+      return number.numerator() == 1 && number.denominator() == 2 ? "Half" : "Rational";
+    case NumberKind::kFloat:
+      return "Float";
+    case NumberKind::kBoolean:
+      return "Boolean";
+    case NumberKind::kInfinity:
+      return "Infinity";
+    case NumberKind::kNegativeInfinity:
+      return "NegativeInfinity";
+    case NumberKind::kComplexInfinity:
+      return "ComplexInfinity";
+    case NumberKind::kNaN:
+      return "NaN";
+    case NumberKind::kIntInfinity:
+      return "IntInfinity";
+    case NumberKind::kNegativeIntInfinity:
+      return "NegativeIntInfinity";
   }
   return "";
 }
@@ -144,6 +173,8 @@ std::string base_text(const Expr& expr) {
   return {};
 }
 
+bool commutes(const Expr& expr) { return expr.facts().is(Fact::kCommutative); }
+
 // base and integer exponent of a factor; roots count as generators of their own.
 std::pair<Expr, int64_t> decompose_power(const Expr& factor) {
   if (factor.kind() != Kind::kPow) return {factor, 1};
@@ -195,10 +226,12 @@ int compare_sort_key(const Expr& a, const Expr& b) {
   if (const int order = three_way(x.rank, y.rank)) return order;
   if (const int order = three_way(x.order, y.order)) return order;
   if (const int order = x.class_name.compare(y.class_name)) return order < 0 ? -1 : 1;
-  if (x.is_number != y.is_number) return x.is_number ? -1 : 1;  // a number has no arguments, a power of one has
+  if (x.is_number != y.is_number)
+    return x.is_number ? -1 : 1;  // a number has no arguments, a power of one has
   if (!x.is_number) {
     if (x.is_atom && y.is_atom) {
-      const int order = x.text.empty() && y.text.empty() ? base_text(a).compare(base_text(b)) : x.text.compare(y.text);
+      const int order =
+          x.text.empty() && y.text.empty() ? base_text(a).compare(base_text(b)) : x.text.compare(y.text);
       if (order != 0) return order < 0 ? -1 : 1;
     } else {
       if (const int order = three_way(x.args.size(), y.args.size())) return order;
@@ -223,8 +256,11 @@ std::vector<uint32_t> order_of_factors(std::span<const Expr> args) {
   std::vector<uint32_t> order(args.size());
   std::iota(order.begin(), order.end(), 0);
   if (!args.empty() && args[0].is_number()) order.erase(order.begin());
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return compare_sort_key(args[a], args[b]) < 0; });
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const bool left = commutes(args[a]);
+    if (left != commutes(args[b])) return left;
+    return left && compare_sort_key(args[a], args[b]) < 0;
+  });
   return order;
 }
 
@@ -246,13 +282,23 @@ std::vector<uint32_t> order_of_terms(std::span<const Expr> args) {
   std::unordered_map<Expr, size_t, ExprHash> index_of;
   std::vector<std::vector<std::pair<size_t, int64_t>>> exponents(args.size());
   std::vector<double> coefficients(args.size(), 1);
+  std::vector<std::vector<Expr>> fixed(args.size());  // factors that do not commute
   for (size_t i = 0; i < args.size(); ++i) {
     for (const Expr& factor : factors_of(args[i])) {
+      const Expr& shown = factor.kind() == Kind::kIdentity ? factor.arg(0) : factor;
+      if (shown.is_number()) {
+        coefficients[i] *= shown.number().to_double();
+        continue;
+      }
       if (factor.is_constant()) {
         if (const std::optional<double> value = approximate(factor)) {
           coefficients[i] *= *value;
           continue;
         }
+      }
+      if (!commutes(factor)) {
+        fixed[i].push_back(factor);
+        continue;
       }
       const auto [base, exponent] = decompose_power(factor);
       const auto [entry, added] = index_of.try_emplace(base, generators.size());
@@ -288,8 +334,11 @@ std::vector<uint32_t> order_of_terms(std::span<const Expr> args) {
     return 0;
   };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    const int by_monomial = compare_monomials(exponents[a], exponents[b]);
-    return by_monomial != 0 ? by_monomial < 0 : coefficients[a] < coefficients[b];
+    if (const int by_monomial = compare_monomials(exponents[a], exponents[b])) return by_monomial < 0;
+    for (size_t i = 0; i < std::min(fixed[a].size(), fixed[b].size()); ++i)
+      if (const int by_factor = compare_sort_key(fixed[a][i], fixed[b][i])) return by_factor < 0;
+    if (fixed[a].size() != fixed[b].size()) return fixed[a].size() < fixed[b].size();
+    return coefficients[a] < coefficients[b];
   });
   return order;
 }
