@@ -185,8 +185,10 @@ std::string print(const Expr& expr) {
     case Kind::kMax:
     case Kind::kMin: {
       std::vector<Expr> args(expr.args().begin(), expr.args().end());
-      std::stable_sort(args.begin(), args.end(),
-                       [](const Expr& a, const Expr& b) { return compare_sort_key(a, b) < 0; });
+      std::sort(args.begin(), args.end(), [](const Expr& a, const Expr& b) {
+        const int order = compare_sort_key(a, b);
+        return (order != 0 ? order : compare_structure(a, b)) < 0;
+      });
       return print_call(expr.name(), args);
     }
     case Kind::kPair:
