@@ -1,5 +1,5 @@
-// Reads expressions and values, one case a line, and prints what Flambeau makes of them: how the interop tests compare
-// it with sympy. A line holds fields between tabs:
+// Reads expressions and values, one case a line, and prints what Flambeau makes of them: how the interop
+// tests compare it with sympy. A line holds fields between tabs:
 //   srepr, str, and for each set of values: name=value;name=value
 // and the answer is a line of: from srepr: srepr, str; from str: srepr, str; then one value for each set.
 #include <fmt/format.h>
@@ -32,11 +32,16 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 std::string describe(const Number& number) {
   switch (number.kind()) {
-    case NumberKind::kInteger: return fmt::format("int {}", number.numerator());
-    case NumberKind::kRational: return fmt::format("rational {}/{}", number.numerator(), number.denominator());
-    case NumberKind::kFloat: return fmt::format("float {:.17g}", number.to_double());
-    case NumberKind::kBoolean: return number.truth() ? "bool True" : "bool False";
-    default: return fmt::format("special {}", number.to_double());
+    case NumberKind::kInteger:
+      return fmt::format("int {}", number.numerator());
+    case NumberKind::kRational:
+      return fmt::format("rational {}/{}", number.numerator(), number.denominator());
+    case NumberKind::kFloat:
+      return fmt::format("float {:.17g}", number.to_double());
+    case NumberKind::kBoolean:
+      return number.truth() ? "bool True" : "bool False";
+    default:
+      return fmt::format("special {}", number.to_double());
   }
 }
 
@@ -69,12 +74,12 @@ std::string answer(const std::string& line) {
   });
   if (fields.size() > 1 && !fields[1].empty()) {
     result += "\t" + guarded([&] {
-      const Expr expr = parse(fields[1], [&](std::string_view name) -> std::optional<Expr> {
-        const auto found = symbols.find(name);
-        return found == symbols.end() ? std::nullopt : std::optional(found->second);
-      });
-      return to_srepr(expr) + "\t" + to_string(expr);
-    });
+                const Expr expr = parse(fields[1], [&](std::string_view name) -> std::optional<Expr> {
+                  const auto found = symbols.find(name);
+                  return found == symbols.end() ? std::nullopt : std::optional(found->second);
+                });
+                return to_srepr(expr) + "\t" + to_string(expr);
+              });
   }
   for (size_t i = 2; i < fields.size(); ++i)
     result += "\t" + guarded([&] { return describe(evaluate(parse(fields[0]), read_bindings(fields[i]))); });

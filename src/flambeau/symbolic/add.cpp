@@ -25,9 +25,11 @@ Expr scaled(const Number& coefficient, const Expr& rest) {
 
 // An infinite sum swallows its real terms.
 void absorb(std::vector<Expr>& terms, const Number& sum) {
-  const Fact direction = sum.kind() == NumberKind::kInfinity ? Fact::kExtendedNonnegative : Fact::kExtendedNonpositive;
+  const Fact direction =
+      sum.kind() == NumberKind::kInfinity ? Fact::kExtendedNonnegative : Fact::kExtendedNonpositive;
   if (sum.kind() == NumberKind::kInfinity || sum.kind() == NumberKind::kNegativeInfinity) {
-    std::erase_if(terms, [&](const Expr& term) { return term.facts().is(direction) || term.facts().is(Fact::kReal); });
+    std::erase_if(
+        terms, [&](const Expr& term) { return term.facts().is(direction) || term.facts().is(Fact::kReal); });
   } else if (sum.kind() == NumberKind::kComplexInfinity) {
     std::erase_if(terms, [](const Expr& term) {
       return term.facts().is(Fact::kFinite) && term.facts().is_known(Fact::kExtendedReal);

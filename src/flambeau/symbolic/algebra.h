@@ -33,7 +33,8 @@ struct Fraction {
   Expr numerator;
   Expr denominator;
 };
-// Denominator: the factors with a negative number in the exponent. Not put over one denominator: for a product.
+// Denominator: the factors with a negative number in the exponent. Not put over one denominator: for a
+// product.
 Fraction split_fraction(const Expr& expr);
 
 // Does the expression, multiplied by -1, look simpler? sympy decides by it where to print a minus sign.

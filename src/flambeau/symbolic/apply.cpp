@@ -1,10 +1,13 @@
-// Functions by name, and all that is built the same way: evaluate when the arguments are numbers, keep otherwise.
+// Functions by name, and all that is built the same way: evaluate when the arguments are numbers, keep
+// otherwise.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/algebra.h"
+#include "flambeau/symbolic/approximate.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/functions.h"
 #include "flambeau/symbolic/node.h"
@@ -21,9 +24,14 @@ const std::unordered_map<std::string_view, Kind>& kinds_by_name() {
     for (int i = static_cast<int>(Kind::kAdd); i < static_cast<int>(Kind::kFunction); ++i)
       result.emplace(kind_info(static_cast<Kind>(i)).name, static_cast<Kind>(i));
     // What str() and Python code call them.
-    for (const auto& [name, kind] : std::initializer_list<std::pair<std::string_view, Kind>>{
-             {"Eq", Kind::kEq}, {"Ne", Kind::kNe}, {"Lt", Kind::kLt}, {"Le", Kind::kLe}, {"Gt", Kind::kGt},
-             {"Ge", Kind::kGe}, {"abs", Kind::kAbs}})
+    for (const auto& [name, kind] :
+         std::initializer_list<std::pair<std::string_view, Kind>>{{"Eq", Kind::kEq},
+                                                                  {"Ne", Kind::kNe},
+                                                                  {"Lt", Kind::kLt},
+                                                                  {"Le", Kind::kLe},
+                                                                  {"Gt", Kind::kGt},
+                                                                  {"Ge", Kind::kGe},
+                                                                  {"abs", Kind::kAbs}})
       result.emplace(name, kind);
     return result;
   }();
@@ -53,20 +61,48 @@ std::optional<int64_t> small_rounding(Kind kind, const Expr& value) {
   if (value.facts().is(Fact::kZero)) return 0;
   const bool is_positive = value.facts().is(Fact::kPositive);
   if (!is_positive && !value.facts().is(Fact::kNegative)) return std::nullopt;
-  const auto is_below = [&](int64_t bound) { return is_less(value, Expr(bound)) == Fuzzy(true); };
-  const auto is_from = [&](int64_t bound) { return is_greater_or_equal(value, Expr(bound)) == Fuzzy(true); };
+  Fraction parts{value, Expr(1)};
+  if (value.kind() != Kind::kAdd) parts = split_fraction(value);
+  if (!parts.denominator.facts().is(Fact::kPositive)) return std::nullopt;
+  const auto is_below = [&](int64_t bound) {
+    return is_less(parts.numerator, mul(Expr(bound), parts.denominator)) == Fuzzy(true);
+  };
+  const auto is_above = [&](int64_t bound) {
+    return is_less(mul(Expr(bound), parts.denominator), parts.numerator) == Fuzzy(true);
+  };
+  const auto is_from = [&](int64_t bound) {
+    return is_greater_or_equal(parts.numerator, mul(Expr(bound), parts.denominator)) == Fuzzy(true);
+  };
+  const auto is_up_to = [&](int64_t bound) {
+    return is_greater_or_equal(mul(Expr(bound), parts.denominator), parts.numerator) == Fuzzy(true);
+  };
   if (kind == Kind::kFloor) {
-    if (is_positive) return is_below(1) ? std::optional<int64_t>(0) : std::nullopt;
-    return is_from(-1) ? std::optional<int64_t>(-1) : std::nullopt;
+    if (is_positive && is_below(1)) return 0;
+    if (is_positive && is_from(1) && is_below(2)) return 1;
+    if (!is_positive && is_from(-1)) return -1;
+    if (!is_positive && is_from(-2) && is_below(-1)) return -2;
+  } else {
+    if (is_positive && is_up_to(1)) return 1;
+    if (is_positive && is_above(1) && is_up_to(2)) return 2;
+    if (!is_positive && is_above(-1)) return 0;
+    if (!is_positive && is_above(-2) && is_up_to(-1)) return -1;
   }
-  if (is_positive) return is_greater_or_equal(Expr(1), value) == Fuzzy(true) ? std::optional<int64_t>(1) : std::nullopt;
-  return is_less(Expr(-1), value) == Fuzzy(true) ? std::optional<int64_t>(0) : std::nullopt;
+  return std::nullopt;
+}
+
+// floor or ceiling of roots of numbers; nothing when the value is too close to an integer to tell.
+std::optional<int64_t> constant_rounding(Kind kind, const Expr& value) {
+  const std::optional<double> number = approximate(value);
+  if (!number || std::fabs(*number) > 1e12 || std::fabs(*number - std::nearbyint(*number)) < 1e-6)
+    return std::nullopt;
+  return static_cast<int64_t>(kind == Kind::kFloor ? std::floor(*number) : std::ceil(*number));
 }
 
 Expr round_towards(Kind kind, const Expr& value) {
   require_arithmetic(std::vector<Expr>{value}, kind_info(kind).name);
   if (value.is_number()) return plain_function(kind, {value}, {});
   if (value.kind() == Kind::kFloor || value.kind() == Kind::kCeiling) return value;
+  if (const std::optional<int64_t> rounded = constant_rounding(kind, value)) return Expr(*rounded);
   if (const std::optional<int64_t> small = small_rounding(kind, value)) return Expr(*small);
   if (value.facts().is(Fact::kInteger) || value.facts().is_not(Fact::kFinite)) return value;
   // Whole terms leave the rounding.
@@ -75,7 +111,9 @@ Expr round_towards(Kind kind, const Expr& value) {
   for (const Expr& term : terms_of(value)) (term.facts().is(Fact::kInteger) ? whole : rest).push_back(term);
   const Expr inner = add(std::move(rest));
   const bool is_rounded = inner.kind() == Kind::kFloor || inner.kind() == Kind::kCeiling;
-  whole.push_back(is_rounded ? inner : make_node(kind, {inner}));
+  whole.push_back(is_rounded                              ? inner
+                  : inner.is_constant() && !whole.empty() ? round_towards(kind, inner)
+                                                          : make_node(kind, {inner}));
   return add(std::move(whole));
 }
 
@@ -83,7 +121,8 @@ Expr divide_true(Kind kind, const Expr& a, const Expr& b) {
   require_arithmetic(std::vector<Expr>{a, b}, kind_info(kind).name);
   if (b.facts().is(Fact::kZero)) throw_division_by_zero(kind_info(kind).name);
   if (kind == Kind::kIntTrueDiv && a.is_number() && b.is_number()) {
-    const bool evaluates = (a.is_integer() && b.is_integer()) || a.number().is_infinite() || b.number().is_infinite();
+    const bool evaluates =
+        (a.is_integer() && b.is_integer()) || a.number().is_infinite() || b.number().is_infinite();
     if (!evaluates) return make_node(kind, {a, b});
   }
   return plain_function(kind, {a, b}, {});
@@ -92,8 +131,8 @@ Expr divide_true(Kind kind, const Expr& a, const Expr& b) {
 void check_count(std::string_view name, Kind kind, size_t count) {
   const int expected = kind_info(kind).argument_count;
   if (expected >= 0 && count != static_cast<size_t>(expected))
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} takes {} argument{}, found {}", printable(name), expected, expected == 1 ? "" : "s", count));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} takes {} argument{}, found {}", printable(name),
+                                                         expected, expected == 1 ? "" : "s", count));
 }
 
 Expr piecewise_of_pairs(const std::vector<Expr>& pairs) {
@@ -110,40 +149,74 @@ Expr piecewise_of_pairs(const std::vector<Expr>& pairs) {
 
 Expr apply_kind(Kind kind, std::vector<Expr> args) {
   switch (kind) {
-    case Kind::kAdd: return add(std::move(args));
-    case Kind::kMul: return mul(std::move(args));
-    case Kind::kPow: return pow(args[0], args[1]);
-    case Kind::kEq: return eq(args[0], args[1]);
-    case Kind::kNe: return ne(args[0], args[1]);
-    case Kind::kLt: return lt(args[0], args[1]);
-    case Kind::kLe: return le(args[0], args[1]);
-    case Kind::kGt: return gt(args[0], args[1]);
-    case Kind::kGe: return ge(args[0], args[1]);
-    case Kind::kAnd: return and_(std::move(args));
-    case Kind::kOr: return or_(std::move(args));
-    case Kind::kNot: return not_(args[0]);
-    case Kind::kMax: return max(std::move(args));
-    case Kind::kMin: return min(std::move(args));
-    case Kind::kPiecewise: return piecewise_of_pairs(args);
-    case Kind::kPair: return make_node(Kind::kPair, std::move(args));
-    case Kind::kFloorDiv: return floor_div(args[0], args[1]);
-    case Kind::kCleanDiv: return clean_div(args[0], args[1]);
-    case Kind::kMod: return mod(args[0], args[1]);
-    case Kind::kPythonMod: return python_mod(args[0], args[1]);
-    case Kind::kModularIndexing: return modular_indexing(args[0], args[1], args[2]);
-    case Kind::kWhere: return where(args[0], args[1], args[2]);
+    case Kind::kAdd:
+      return add(std::move(args));
+    case Kind::kMul:
+      return mul(std::move(args));
+    case Kind::kPow:
+      return pow(args[0], args[1]);
+    case Kind::kEq:
+      return eq(args[0], args[1]);
+    case Kind::kNe:
+      return ne(args[0], args[1]);
+    case Kind::kLt:
+      return lt(args[0], args[1]);
+    case Kind::kLe:
+      return le(args[0], args[1]);
+    case Kind::kGt:
+      return gt(args[0], args[1]);
+    case Kind::kGe:
+      return ge(args[0], args[1]);
+    case Kind::kAnd:
+      return and_(std::move(args));
+    case Kind::kOr:
+      return or_(std::move(args));
+    case Kind::kNot:
+      return not_(args[0]);
+    case Kind::kIte:
+      return ite(args[0], args[1], args[2]);
+    case Kind::kMax:
+      return max(std::move(args));
+    case Kind::kMin:
+      return min(std::move(args));
+    case Kind::kPiecewise:
+      return piecewise_of_pairs(args);
+    case Kind::kPair:
+      return make_node(Kind::kPair, std::move(args));
+    case Kind::kFloorDiv:
+      return floor_div(args[0], args[1]);
+    case Kind::kCleanDiv:
+      return clean_div(args[0], args[1]);
+    case Kind::kMod:
+      return mod(args[0], args[1]);
+    case Kind::kPythonMod:
+      return python_mod(args[0], args[1]);
+    case Kind::kModularIndexing:
+      return modular_indexing(args[0], args[1], args[2]);
+    case Kind::kWhere:
+      return where(args[0], args[1], args[2]);
     case Kind::kIntTrueDiv:
-    case Kind::kFloatTrueDiv: return divide_true(kind, args[0], args[1]);
-    case Kind::kPowByNatural: return pow_by_natural(args[0], args[1]);
-    case Kind::kIdentity: return make_node(kind, std::move(args));
-    case Kind::kCeiling: return ceiling(args[0]);
-    case Kind::kFloor: return floor(args[0]);
-    case Kind::kAbs: return abs(args[0]);
-    case Kind::kIsNonOverlappingAndDense: return non_overlapping_and_dense_indicator(std::move(args));
+    case Kind::kFloatTrueDiv:
+      return divide_true(kind, args[0], args[1]);
+    case Kind::kPowByNatural:
+      return pow_by_natural(args[0], args[1]);
+    case Kind::kIdentity:
+      return make_node(kind, std::move(args));
+    case Kind::kCeiling:
+      return ceiling(args[0]);
+    case Kind::kFloor:
+      return floor(args[0]);
+    case Kind::kAbs:
+      return abs(args[0]);
+    case Kind::kIsNonOverlappingAndDense:
+      return non_overlapping_and_dense_indicator(std::move(args));
     case Kind::kBitwiseAnd:
     case Kind::kBitwiseOr:
-    case Kind::kBitwiseXor: return plain_function(kind, std::move(args), {});
-    default: require_arithmetic(args, kind_info(kind).name); return plain_function(kind, std::move(args), {});
+    case Kind::kBitwiseXor:
+      return plain_function(kind, std::move(args), {});
+    default:
+      require_arithmetic(args, kind_info(kind).name);
+      return plain_function(kind, std::move(args), {});
   }
 }
 
@@ -184,7 +257,8 @@ Expr abs(const Expr& value) {
   if (value.facts().is(Fact::kZero)) return Expr(0);
   if (value.facts().is(Fact::kExtendedNonnegative)) return value;
   if (value.facts().is(Fact::kExtendedNonpositive)) return negate(value);
-  return make_node(Kind::kAbs, {value.kind() == Kind::kAdd && could_extract_minus_sign(value) ? negate(value) : value});
+  return make_node(Kind::kAbs,
+                   {value.kind() == Kind::kAdd && could_extract_minus_sign(value) ? negate(value) : value});
 }
 
 Expr floor(const Expr& value) { return round_towards(Kind::kFloor, value); }
@@ -219,11 +293,15 @@ Expr rebuild(const Expr& expr, std::vector<Expr> args) {
     case Kind::kNumber:
     case Kind::kTrue:
     case Kind::kFalse:
-    case Kind::kSymbol: return expr;
-    case Kind::kOpaqueUnary: return plain_function(Kind::kOpaqueUnary, std::move(args), expr.name());
+    case Kind::kSymbol:
+      return expr;
+    case Kind::kOpaqueUnary:
+      return plain_function(Kind::kOpaqueUnary, std::move(args), expr.name());
     case Kind::kFunction:
-    case Kind::kUndefined: return make_node(expr.kind(), std::move(args), expr.name());
-    default: return apply_kind(expr.kind(), std::move(args));
+    case Kind::kUndefined:
+      return make_node(expr.kind(), std::move(args), expr.name());
+    default:
+      return apply_kind(expr.kind(), std::move(args));
   }
 }
 

@@ -32,24 +32,34 @@ std::optional<double> approximate(const Expr& expr) {
       result = std::pow(*base, *exponent);
       break;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
   return std::isfinite(*result) ? result : std::nullopt;
 }
 
 std::string to_text(const Number& number) {
   switch (number.kind()) {
-    case NumberKind::kInteger: return std::to_string(number.numerator());
+    case NumberKind::kInteger:
+      return std::to_string(number.numerator());
     case NumberKind::kRational:
       return std::to_string(number.numerator()) + "/" + std::to_string(number.denominator());
-    case NumberKind::kFloat: return float_text(number.to_double(), 15, true);
-    case NumberKind::kBoolean: return number.truth() ? "True" : "False";
-    case NumberKind::kInfinity: return "oo";
-    case NumberKind::kNegativeInfinity: return "-oo";
-    case NumberKind::kComplexInfinity: return "zoo";
-    case NumberKind::kNaN: return "nan";
-    case NumberKind::kIntInfinity: return "int_oo";
-    case NumberKind::kNegativeIntInfinity: return "-int_oo";
+    case NumberKind::kFloat:
+      return float_text(number.to_double(), 15, true);
+    case NumberKind::kBoolean:
+      return number.truth() ? "True" : "False";
+    case NumberKind::kInfinity:
+      return "oo";
+    case NumberKind::kNegativeInfinity:
+      return "-oo";
+    case NumberKind::kComplexInfinity:
+      return "zoo";
+    case NumberKind::kNaN:
+      return "nan";
+    case NumberKind::kIntInfinity:
+      return "int_oo";
+    case NumberKind::kNegativeIntInfinity:
+      return "-int_oo";
   }
   return "";
 }

@@ -1,4 +1,5 @@
-// The value of a constant expression as a double, and the text of a number: helpers of ordering and sign questions.
+// The value of a constant expression as a double, and the text of a number: helpers of ordering and sign
+// questions.
 #pragma once
 
 #include <optional>

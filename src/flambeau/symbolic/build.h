@@ -1,6 +1,6 @@
-// Building expressions: every function gives the canonical form that sympy (and PyTorch's own sympy functions) would
-// give for the same call. All throw Error(kLimit) when an integer leaves 64 bits or a size cap is reached, and
-// Error(kInvalidArgument) where Python would raise (division by zero, a negative shift).
+// Building expressions: every function gives the canonical form that sympy (and PyTorch's own sympy
+// functions) would give for the same call. All throw Error(kLimit) when an integer leaves 64 bits or a size
+// cap is reached, and Error(kInvalidArgument) where Python would raise (division by zero, a negative shift).
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,8 @@
 namespace flambeau::symbolic {
 
 Expr symbol(std::string_view name, const Assumptions& assumptions);
-// Assumptions by PyTorch's habit for that name: s0 is a positive integer, u0 an integer, zf0 and zuf0 are real.
+// Assumptions by PyTorch's habit for that name: s0 is a positive integer, u0 an integer, zf0 and zuf0 are
+// real.
 Expr symbol(std::string_view name);
 Expr boolean(bool value);
 Expr infinity();      // oo
@@ -53,10 +54,11 @@ Expr ge(const Expr& a, const Expr& b);
 Expr and_(std::vector<Expr> args);
 Expr or_(std::vector<Expr> args);
 Expr not_(const Expr& arg);
+Expr ite(const Expr& condition, const Expr& then, const Expr& otherwise);  // of conditions
 
-// The function or class of this name, as in srepr ("FloorDiv", "StrictLessThan", "Max", "OpaqueUnaryFn_sqrt") or in
-// str ("Eq", "sqrt"); a name nobody knows becomes a kFunction. Throws Error(kInvalidArgument) for a wrong number of
-// arguments.
+// The function or class of this name, as in srepr ("FloorDiv", "StrictLessThan", "Max", "OpaqueUnaryFn_sqrt")
+// or in str ("Eq", "sqrt"); a name nobody knows becomes a kFunction. Throws Error(kInvalidArgument) for a
+// wrong number of arguments.
 Expr apply(std::string_view name, std::vector<Expr> args);
 // sympy's Function('name')(args).
 Expr undefined_function(std::string_view name, std::vector<Expr> args);

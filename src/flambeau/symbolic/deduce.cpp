@@ -18,9 +18,10 @@ Facts facts_of_extreme(const Node& node) {
   Facts facts;
   using enum Fact;
   // Max and Min have a fact when all arguments agree on it.
-  for (const Fact fact : {kAlgebraic, kComplex, kEven, kExtendedReal, kFinite, kHermitian, kInfinite, kInteger,
-                          kIrrational, kNoninteger, kNonpositive, kNonzero, kOdd, kPrime, kComposite, kRational,
-                          kReal, kTranscendental, kZero, kCommutative}) {
+  for (const Fact fact :
+       {kAlgebraic, kComplex,    kEven,       kExtendedReal,   kFinite,  kHermitian,  kInfinite,
+        kInteger,   kIrrational, kNoninteger, kNonpositive,    kNonzero, kOdd,        kPrime,
+        kComposite, kRational,   kReal,       kTranscendental, kZero,    kCommutative}) {
     bool all_yes = true;
     bool all_no = true;
     for (const Expr& arg : node.args) {
@@ -94,20 +95,25 @@ Facts facts_of_function(const Node& node) {
     case Kind::kTruncToInt:
     case Kind::kRoundToInt:
     case Kind::kPowByNatural:
-    case Kind::kIsNonOverlappingAndDense: facts.learn(kInteger, true); break;
+    case Kind::kIsNonOverlappingAndDense:
+      facts.learn(kInteger, true);
+      break;
     case Kind::kTruncToFloat:
     case Kind::kIntTrueDiv:
     case Kind::kFloatTrueDiv:
     case Kind::kFloatPow:
     case Kind::kToFloat:
-    case Kind::kRoundDecimal: facts.learn(kReal, true); break;
+    case Kind::kRoundDecimal:
+      facts.learn(kReal, true);
+      break;
     case Kind::kIdentity:
       facts.learn(kInteger, args[0].facts().get(kInteger));
       facts.learn(kReal, args[0].facts().get(kReal));
       break;
     case Kind::kCeiling:
     case Kind::kFloor:
-      if (args[0].facts().is(kFinite)) facts.learn(kInteger, args[0].facts().is(kReal) ? Fuzzy(true) : std::nullopt);
+      if (args[0].facts().is(kFinite))
+        facts.learn(kInteger, args[0].facts().is(kReal) ? Fuzzy(true) : std::nullopt);
       if (node.kind == Kind::kFloor && args[0].facts().is(kNonnegative)) facts.learn(kNonnegative, true);
       if (node.kind == Kind::kFloor && args[0].facts().is(kNegative)) facts.learn(kNegative, true);
       if (node.kind == Kind::kCeiling && args[0].facts().is(kPositive)) facts.learn(kPositive, true);
@@ -119,7 +125,8 @@ Facts facts_of_function(const Node& node) {
       facts.learn(kZero, args[0].facts().get(kZero));
       facts.learn(kFinite, args[0].facts().get(kFinite));
       if (args[0].facts().is(kExtendedReal)) {
-        for (const Fact fact : {kInteger, kEven, kOdd, kRational}) facts.learn(fact, args[0].facts().get(fact));
+        for (const Fact fact : {kInteger, kEven, kOdd, kRational})
+          facts.learn(fact, args[0].facts().get(fact));
       }
       break;
     case Kind::kPiecewise:
@@ -132,7 +139,8 @@ Facts facts_of_function(const Node& node) {
         facts.learn(fact, common);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return facts;
 }
@@ -194,7 +202,8 @@ Facts facts_of_number(const Number& number) {
       facts.learn(kPrime, false);
       break;
     case NumberKind::kNaN:
-    case NumberKind::kBoolean: break;
+    case NumberKind::kBoolean:
+      break;
   }
   return facts;
 }
@@ -211,23 +220,48 @@ Fuzzy group_fact(std::span<const Expr> args, Fact fact) {
   return !saw_other;
 }
 
+namespace {
+
+Fuzzy group_commutes(std::span<const Expr> args) {
+  for (const Expr& arg : args)
+    if (!arg.facts().is(Fact::kCommutative)) return arg.is_boolean() ? Fuzzy(true) : std::nullopt;
+  return true;
+}
+
+}  // namespace
+
 Facts deduce_facts(const Node& node) {
   Facts facts;
   try {
     switch (node.kind) {
-      case Kind::kNumber: facts = facts_of_number(node.number); break;
-      case Kind::kAdd: facts = facts_of_sum(node); break;
-      case Kind::kMul: facts = facts_of_product(node); break;
-      case Kind::kPow: facts = facts_of_power(node); break;
+      case Kind::kNumber:
+        facts = facts_of_number(node.number);
+        break;
+      case Kind::kAdd:
+        facts = facts_of_sum(node);
+        break;
+      case Kind::kMul:
+        facts = facts_of_product(node);
+        break;
+      case Kind::kPow:
+        facts = facts_of_power(node);
+        break;
       case Kind::kMax:
-      case Kind::kMin: facts = facts_of_extreme(node); break;
-      default: facts = facts_of_function(node); break;
+      case Kind::kMin:
+        facts = facts_of_extreme(node);
+        break;
+      default:
+        facts = facts_of_function(node);
+        break;
     }
   } catch (const Error&) {
     // A bound that leaves 64 bits: the question stays open, the expression itself is fine.
     facts = Facts();
   }
-  facts.learn(Fact::kCommutative, true);
+  // sympy knows of no relation that it commutes, nor of what is chosen by one, unless it is an integer.
+  const bool is_chosen =
+      node.kind == Kind::kWhere && (node.args[0].is_relation() || node.args[0].kind() == Kind::kNot);
+  if (!is_chosen) facts.learn(Fact::kCommutative, group_commutes(node.args));
   Facts closed = facts;
   return closed.deduce() ? closed : facts;
 }

@@ -13,8 +13,8 @@ Facts facts_of_sum(const Node& node);
 Facts facts_of_product(const Node& node);
 Facts facts_of_power(const Node& node);
 
-// True when `fact` holds for all arguments; false when exactly one is known not to have it and the rest do (a sum of
-// integers and one non-integer is no integer); otherwise unknown.
+// True when `fact` holds for all arguments; false when exactly one is known not to have it and the rest do (a
+// sum of integers and one non-integer is no integer); otherwise unknown.
 Fuzzy group_fact(std::span<const Expr> args, Fact fact);
 
 // The value nearest to zero that an expression of known sign can have, as far as it is easily seen: 1 for a

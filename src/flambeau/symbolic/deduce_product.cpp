@@ -81,7 +81,9 @@ Fuzzy has_sign(std::span<const Expr> args, int sign) {
   return std::nullopt;
 }
 
-int64_t trailing_zeros(int64_t value) { return value == 0 ? 0 : __builtin_ctzll(static_cast<uint64_t>(value)); }
+int64_t trailing_zeros(int64_t value) {
+  return value == 0 ? 0 : __builtin_ctzll(static_cast<uint64_t>(value));
+}
 
 // Adds up the exponents of the even ones: a lower bound of how often 2 divides the product.
 std::optional<int64_t> twos(const std::vector<Expr>& factors) {
@@ -200,7 +202,8 @@ Facts facts_of_product(const Node& node) {
   }
   if (group_fact(args, kComplex) == Fuzzy(true)) facts.learn(kComplex, true);
   // 0*oo is no number, so reality needs one of the two to be out of the question.
-  if (all_real && (none_is_zero || facts.is(kComplex) || facts.is_not(kInfinite))) facts.learn(kExtendedReal, true);
+  if (all_real && (none_is_zero || facts.is(kComplex) || facts.is_not(kInfinite)))
+    facts.learn(kExtendedReal, true);
   facts.learn(kInteger, is_integer_product(args, facts.get(kRational)));
   if (facts.is(kInteger)) facts.learn(kOdd, is_odd_product(args));
   facts.learn(kExtendedPositive, has_sign(args, 1));
@@ -244,7 +247,8 @@ Facts facts_of_power(const Node& node) {
         (e.is(kInteger) && b.is(kExtendedNonzero)) || exponent_is_natural)
       facts.learn(kExtendedReal, true);
   }
-  if (e.is(kInteger) && b.is(kRational) && (b.is_not(kZero) || e.is(kNonnegative))) facts.learn(kRational, true);
+  if (e.is(kInteger) && b.is(kRational) && (b.is_not(kZero) || e.is(kNonnegative)))
+    facts.learn(kRational, true);
 
   // zero
   if (b.is(kZero) && e.is(kExtendedPositive)) facts.learn(kZero, true);
@@ -265,7 +269,8 @@ Facts facts_of_power(const Node& node) {
     if (e.is(kOdd) && b.is(kFinite)) facts.learn(kExtendedNegative, true);
     if (e.is(kEven)) facts.learn(kExtendedNegative, false);
   } else if ((b.is(kExtendedPositive) && e.is(kExtendedReal)) ||
-             (b.is(kExtendedNonnegative) && e.is(kExtendedNonnegative)) || (b.is(kExtendedReal) && e.is(kEven))) {
+             (b.is(kExtendedNonnegative) && e.is(kExtendedNonnegative)) ||
+             (b.is(kExtendedReal) && e.is(kEven))) {
     facts.learn(kExtendedNegative, false);
   }
   if (node.constant && base.is_number() && exponent.is_number() && base.number().sign() > 0) {

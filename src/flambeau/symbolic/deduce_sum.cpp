@@ -30,8 +30,8 @@ Fuzzy infinity_of_sum(std::span<const Expr> args) {
   return saw;
 }
 
-// Is the sum of this sign, seen from the terms' signs alone? `same` and `weak_same` are the facts of the sign asked
-// for, `weak_other` of the opposite one.
+// Is the sum of this sign, seen from the terms' signs alone? `same` and `weak_same` are the facts of the sign
+// asked for, `weak_other` of the opposite one.
 Fuzzy sign_from_terms(std::span<const Expr> args, Fact same, Fact weak_same, Fact weak_other) {
   bool strict = false;
   bool weak = false;
@@ -84,7 +84,8 @@ std::optional<Univariate> as_univariate(std::span<const Expr> args) {
       continue;
     }
     const Power power = split_power(split.rest);
-    if (!power.base.is_symbol() || !power.exponent.is_integer() || power.exponent.integer() < 1) return std::nullopt;
+    if (!power.base.is_symbol() || !power.exponent.is_integer() || power.exponent.integer() < 1)
+      return std::nullopt;
     if (power.exponent.integer() > 64) return std::nullopt;
     if (variable && !(*variable == power.base)) return std::nullopt;
     variable = power.base;
@@ -95,8 +96,8 @@ std::optional<Univariate> as_univariate(std::span<const Expr> args) {
   return result;
 }
 
-// For a polynomial in one symbol of known sign: its value at the end nearest to zero, when it only grows (or only
-// falls) away from there with that sign.
+// For a polynomial in one symbol of known sign: its value at the end nearest to zero, when it only grows (or
+// only falls) away from there with that sign.
 std::optional<NearestToZero> nearest_of_polynomial(const Univariate& polynomial) {
   const Facts& facts = polynomial.variable.facts();
   const std::optional<NearestToZero> start = nearest_to_zero(polynomial.variable);
@@ -196,8 +197,8 @@ std::optional<NearestToZero> nearest_to_zero(const Expr& expr) {
 Facts facts_of_sum(const Node& node) {
   Facts facts;
   const std::span<const Expr> args = node.args;
-  for (const Fact fact : {kReal, kExtendedReal, kComplex, kAntihermitian, kFinite, kHermitian, kInteger, kRational,
-                          kAlgebraic})
+  for (const Fact fact :
+       {kReal, kExtendedReal, kComplex, kAntihermitian, kFinite, kHermitian, kInteger, kRational, kAlgebraic})
     facts.learn(fact, group_fact(args, fact));
   facts.learn(kInfinite, infinity_of_sum(args));
   if (facts.is(kInteger)) {

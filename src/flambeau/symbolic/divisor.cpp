@@ -22,7 +22,8 @@ int64_t integer_coefficient(const Expr& term) {
 
 int64_t integer_factor(const Expr& expr) {
   int64_t divisor = 0;
-  for (const Expr& term : terms_of(expr)) divisor = greatest_common_divisor(divisor, integer_coefficient(term));
+  for (const Expr& term : terms_of(expr))
+    divisor = greatest_common_divisor(divisor, integer_coefficient(term));
   return divisor;
 }
 

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "flambeau/base/error.h"
+#include "flambeau/symbolic/approximate.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/functions.h"
 #include "flambeau/symbolic/node.h"
@@ -12,6 +11,9 @@
 
 namespace flambeau::symbolic {
 namespace {
+
+// Thrown at a root that is no rational number: two of them may still give one, so numbers alone cannot go on.
+struct Irrational {};
 
 class Evaluator {
  public:
@@ -30,10 +32,14 @@ class Evaluator {
  private:
   Number compute(const Expr& expr) {
     switch (expr.kind()) {
-      case Kind::kNumber: return expr.number();
-      case Kind::kTrue: return Number::boolean(true);
-      case Kind::kFalse: return Number::boolean(false);
-      case Kind::kSymbol: return bound(expr);
+      case Kind::kNumber:
+        return expr.number();
+      case Kind::kTrue:
+        return Number::boolean(true);
+      case Kind::kFalse:
+        return Number::boolean(false);
+      case Kind::kSymbol:
+        return bound(expr);
       case Kind::kAdd: {
         Number total(0);
         for (const Expr& arg : expr.args()) total = add(total, value(arg));
@@ -44,13 +50,15 @@ class Evaluator {
         for (const Expr& arg : expr.args()) total = multiply(total, value(arg));
         return total;
       }
-      case Kind::kPow: return raise(value(expr.arg(0)), value(expr.arg(1)));
+      case Kind::kPow:
+        return raise(value(expr.arg(0)), value(expr.arg(1)));
       case Kind::kEq:
       case Kind::kNe:
       case Kind::kLt:
       case Kind::kLe:
       case Kind::kGt:
-      case Kind::kGe: return relation(expr);
+      case Kind::kGe:
+        return relation(expr);
       case Kind::kAnd:
       case Kind::kOr: {
         const bool decisive = expr.kind() == Kind::kOr;
@@ -58,16 +66,22 @@ class Evaluator {
           if (truth(value(arg)) == decisive) return Number::boolean(decisive);
         return Number::boolean(!decisive);
       }
-      case Kind::kNot: return Number::boolean(!truth(value(expr.arg(0))));
+      case Kind::kNot:
+        return Number::boolean(!truth(value(expr.arg(0))));
       case Kind::kMax:
-      case Kind::kMin: return extreme(expr);
+      case Kind::kMin:
+        return extreme(expr);
       case Kind::kPiecewise:
         for (const Expr& pair : expr.args())
           if (truth(value(pair.arg(1)))) return value(pair.arg(0));
         return Number::of_kind(NumberKind::kNaN);
-      case Kind::kWhere: return value(expr.arg(truth(value(expr.arg(0))) ? 1 : 2));
-      case Kind::kIdentity: return value(expr.arg(0));
-      default: return function(expr);
+      case Kind::kIte:
+      case Kind::kWhere:
+        return value(expr.arg(truth(value(expr.arg(0))) ? 1 : 2));
+      case Kind::kIdentity:
+        return value(expr.arg(0));
+      default:
+        return function(expr);
     }
   }
 
@@ -82,11 +96,9 @@ class Evaluator {
 
   static Number raise(const Number& base, const Number& exponent) {
     const Expr result = pow(Expr(base), Expr(exponent));
-    if (result.is_number()) {
-      if (result.number().kind() == NumberKind::kComplexInfinity) throw_division_by_zero("Pow");
-      return result.number();
-    }
-    return Number::real(std::pow(base.to_double(), exponent.to_double()));
+    if (!result.is_number()) throw Irrational{};
+    if (result.number().kind() == NumberKind::kComplexInfinity) throw_division_by_zero("Pow");
+    return result.number();
   }
 
   Number relation(const Expr& expr) {
@@ -95,12 +107,18 @@ class Evaluator {
     if (a.is_nan() || b.is_nan()) return Number::boolean(expr.kind() == Kind::kNe);
     const int order = compare(a, b);
     switch (expr.kind()) {
-      case Kind::kEq: return Number::boolean(order == 0);
-      case Kind::kNe: return Number::boolean(order != 0);
-      case Kind::kLt: return Number::boolean(order < 0);
-      case Kind::kLe: return Number::boolean(order <= 0);
-      case Kind::kGt: return Number::boolean(order > 0);
-      default: return Number::boolean(order >= 0);
+      case Kind::kEq:
+        return Number::boolean(order == 0);
+      case Kind::kNe:
+        return Number::boolean(order != 0);
+      case Kind::kLt:
+        return Number::boolean(order < 0);
+      case Kind::kLe:
+        return Number::boolean(order <= 0);
+      case Kind::kGt:
+        return Number::boolean(order > 0);
+      default:
+        return Number::boolean(order >= 0);
     }
   }
 
@@ -111,6 +129,10 @@ class Evaluator {
       if ((compare(next, best) > 0) == (expr.kind() == Kind::kMax) && compare(next, best) != 0) best = next;
     }
     return best;
+  }
+
+  static bool is_infinite(const Number& number) {
+    return number.is_infinite() && number.kind() != NumberKind::kComplexInfinity;
   }
 
   static int64_t whole(const Number& number, const Expr& expr) {
@@ -127,6 +149,8 @@ class Evaluator {
       case Kind::kFloorDiv:
       case Kind::kCleanDiv:
         if (args[1].is_zero()) throw_division_by_zero(expr.name());
+        if (is_infinite(args[0]) || is_infinite(args[1]))
+          return floor_div(Expr(args[0]), Expr(args[1])).number();
         return Number(floor_divide(whole(args[0], expr), whole(args[1], expr)));
       case Kind::kMod:
       case Kind::kPythonMod:
@@ -139,13 +163,16 @@ class Evaluator {
       }
       case Kind::kPowByNatural: {
         const int64_t exponent = whole(args[1], expr);
-        if (exponent < 0) throw Error(ErrorCode::kInvalidArgument, "the exponent of PowByNatural is negative");
+        if (exponent < 0)
+          throw Error(ErrorCode::kInvalidArgument, "the exponent of PowByNatural is negative");
         return power(Number(whole(args[0], expr)), exponent);
       }
-      default: break;
+      default:
+        break;
     }
     if (!args.empty() && expr.kind() != Kind::kFunction && expr.kind() != Kind::kUndefined)
-      if (const std::optional<Number> result = evaluate_function(expr.kind(), expr.name(), args)) return *result;
+      if (const std::optional<Number> result = evaluate_function(expr.kind(), expr.name(), args))
+        return *result;
     if (expr.kind() == Kind::kToFloat && args[0].is_finite()) return Number::real(args[0].to_double());
     throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be evaluated", printable(expr.name())));
   }
@@ -171,7 +198,22 @@ Expr replace(const Expr& expr, const Replacements& replacements, Replacements& d
 
 }  // namespace
 
-Number evaluate(const Expr& expr, const Bindings& bindings) { return Evaluator(bindings).value(expr); }
+Number evaluate(const Expr& expr, const Bindings& bindings) {
+  try {
+    return Evaluator(bindings).value(expr);
+  } catch (const Irrational&) {
+    Replacements values;
+    for (const Expr& found : free_symbols(expr))
+      if (const auto entry = bindings.find(std::string(found.name())); entry != bindings.end())
+        values.emplace(found, Expr(entry->second));
+    const Expr result = substitute(expr, values);
+    if (result.kind() == Kind::kTrue || result.kind() == Kind::kFalse)
+      return Number::boolean(result.kind() == Kind::kTrue);
+    if (result.is_number()) return result.number();
+    if (const std::optional<double> value = approximate(result)) return Number::real(*value);
+    throw Error(ErrorCode::kUnsupported, "a root in an expression is neither a rational number nor a float");
+  }
+}
 
 Expr substitute(const Expr& expr, const Replacements& replacements) {
   Replacements done;

@@ -12,8 +12,8 @@ namespace flambeau::symbolic {
 // Values by symbol name.
 using Bindings = std::unordered_map<std::string, Number>;
 
-// Python's arithmetic: floor division and modulo take the divisor's sign, true division gives a double. Throws
-// Error(kNotFound) for a symbol without a value, Error(kInvalidArgument) for a division by zero,
+// Python's arithmetic: floor division and modulo take the divisor's sign, true division gives a double.
+// Throws Error(kNotFound) for a symbol without a value, Error(kInvalidArgument) for a division by zero,
 // Error(kUnsupported) for a function nobody knows, Error(kLimit) when an integer leaves 64 bits.
 Number evaluate(const Expr& expr, const Bindings& bindings);
 

@@ -30,6 +30,7 @@ constexpr std::array kInfos = {
     KindInfo{"And", 5, 0, 30},
     KindInfo{"Or", 5, 0, 20},
     KindInfo{"Not", 5, 0, 100, 1},
+    KindInfo{"ITE", 5, 0, 1000, 3},
     KindInfo{"Max", 5, 0, 1000},
     KindInfo{"Min", 5, 0, 1000},
     KindInfo{"Piecewise", 4, 0, 70},
@@ -72,7 +73,8 @@ uint64_t mix(uint64_t seed, uint64_t value) {
 
 bool same_structure(const Node& a, const Node& b) {
   if (&a == &b) return true;
-  if (a.hash != b.hash || a.kind != b.kind || a.size != b.size || a.args.size() != b.args.size()) return false;
+  if (a.hash != b.hash || a.kind != b.kind || a.size != b.size || a.args.size() != b.args.size())
+    return false;
   if (a.name != b.name || !(a.number == b.number)) return false;
   // Symbols are equal when the same follows from their assumptions, however they are written.
   if (a.kind == Kind::kSymbol && !(a.facts == b.facts)) return false;
@@ -111,7 +113,8 @@ Expr NodeMaker::make(Node node) {
     node.constant = node.constant && inner.constant;
   }
   if (node.depth > kMaxDepth)
-    throw Error(ErrorCode::kLimit, fmt::format("a symbolic expression is nested more than {} levels deep", kMaxDepth));
+    throw Error(ErrorCode::kLimit,
+                fmt::format("a symbolic expression is nested more than {} levels deep", kMaxDepth));
   if (size > kMaxNodes)
     throw Error(ErrorCode::kLimit, fmt::format("a symbolic expression has more than {} parts", kMaxNodes));
   if (node.kind == Kind::kSymbol || node.kind == Kind::kUndefined || node.kind == Kind::kFunction)
@@ -155,7 +158,7 @@ std::string_view Expr::name() const {
 }
 
 bool Expr::is_boolean() const {
-  return kind() == Kind::kTrue || kind() == Kind::kFalse || (kind() >= Kind::kEq && kind() <= Kind::kNot);
+  return kind() == Kind::kTrue || kind() == Kind::kFalse || (kind() >= Kind::kEq && kind() <= Kind::kIte);
 }
 
 int64_t Expr::integer() const {

@@ -1,5 +1,5 @@
-// An expression: an immutable handle to a shared node in sympy's canonical form. Built only by the functions of
-// build.h and parse.h, so that equal expressions have equal structure.
+// An expression: an immutable handle to a shared node in sympy's canonical form. Built only by the functions
+// of build.h and parse.h, so that equal expressions have equal structure.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,7 @@ enum class Kind : uint8_t {
   kAnd,
   kOr,
   kNot,
+  kIte,  // a condition chosen by a condition
   kMax,
   kMin,
   kPiecewise,  // its arguments are kPair
@@ -96,7 +97,7 @@ class Expr {
   bool is_integer() const { return is_number() && number().is_integer(); }
   bool is_symbol() const { return kind() == Kind::kSymbol; }
   bool is_relation() const { return kind() >= Kind::kEq && kind() <= Kind::kGe; }
-  // True, false, a relation, And, Or or Not.
+  // True, false, a relation, And, Or, Not or ITE.
   bool is_boolean() const;
   // The value of an integer literal; throws Error(kInvalidArgument) for anything else.
   int64_t integer() const;

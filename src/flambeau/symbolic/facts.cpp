@@ -6,15 +6,39 @@
 namespace flambeau::symbolic {
 namespace {
 
-constexpr std::array<std::string_view, kFactCount> kNames = {
-    "algebraic", "antihermitian", "commutative", "complex", "composite", "even", "extended_negative",
-    "extended_nonnegative", "extended_nonpositive", "extended_nonzero", "extended_positive", "extended_real",
-    "finite", "hermitian", "imaginary", "infinite", "integer", "irrational", "negative", "noninteger",
-    "nonnegative", "nonpositive", "nonzero", "odd", "positive", "prime", "rational", "real", "transcendental",
-    "zero"};
+constexpr std::array<std::string_view, kFactCount> kNames = {"algebraic",
+                                                             "antihermitian",
+                                                             "commutative",
+                                                             "complex",
+                                                             "composite",
+                                                             "even",
+                                                             "extended_negative",
+                                                             "extended_nonnegative",
+                                                             "extended_nonpositive",
+                                                             "extended_nonzero",
+                                                             "extended_positive",
+                                                             "extended_real",
+                                                             "finite",
+                                                             "hermitian",
+                                                             "imaginary",
+                                                             "infinite",
+                                                             "integer",
+                                                             "irrational",
+                                                             "negative",
+                                                             "noninteger",
+                                                             "nonnegative",
+                                                             "nonpositive",
+                                                             "nonzero",
+                                                             "odd",
+                                                             "positive",
+                                                             "prime",
+                                                             "rational",
+                                                             "real",
+                                                             "transcendental",
+                                                             "zero"};
 
-// A clause holds when one of its facts is true or one of its denied facts is false; when all but one literal are
-// known to fail, the last must hold.
+// A clause holds when one of its facts is true or one of its denied facts is false; when all but one literal
+// are known to fail, the last must hold.
 struct Clause {
   uint32_t facts = 0;
   uint32_t denied = 0;

@@ -1,5 +1,5 @@
-// What is known of an expression's value: sympy's assumptions as a set of three-valued facts, and the rules between
-// them (a positive integer is nonzero, real, finite...).
+// What is known of an expression's value: sympy's assumptions as a set of three-valued facts, and the rules
+// between them (a positive integer is nonzero, real, finite...).
 #pragma once
 
 #include <cstdint>

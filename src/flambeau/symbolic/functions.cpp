@@ -6,7 +6,6 @@
 #include <limits>
 #include <string>
 
-#include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/require.h"
 #include "flambeau/symbolic/stride_check.h"
@@ -15,7 +14,8 @@ namespace flambeau::symbolic {
 namespace {
 
 int64_t to_integer(double value) {
-  if (!(value >= -0x1p63 && value < 0x1p63)) throw_overflow("a rounded float", 64);
+  if (!(value >= -0x1p63 && value < 0x1p63))
+    throw Error(ErrorCode::kLimit, fmt::format("{} rounded to an integer does not fit 64 bits", value));
   return static_cast<int64_t>(value);
 }
 
@@ -71,7 +71,8 @@ std::optional<Number> opaque_unary(std::string_view name, const Number& value) {
 
 Number true_divide(std::string_view name, const Number& a, const Number& b) {
   if (b.is_zero()) throw_division_by_zero(name);
-  if (a.is_integer() && b.is_integer()) return Number::real(Number::rational(a.numerator(), b.numerator()).to_double());
+  if (a.is_integer() && b.is_integer())
+    return Number::real(Number::rational(a.numerator(), b.numerator()).to_double());
   return Number::real(a.to_double() / b.to_double());
 }
 
@@ -79,7 +80,8 @@ Number true_divide(std::string_view name, const Number& a, const Number& b) {
 
 Number python_modulo(const Number& p, const Number& q) {
   if (p.is_integer() && q.is_integer()) return Number(floor_modulo(p.numerator(), q.numerator()));
-  if (p.is_infinite() || q.is_infinite() || p.is_nan() || q.is_nan()) return Number::of_kind(NumberKind::kNaN);
+  if (p.is_infinite() || q.is_infinite() || p.is_nan() || q.is_nan())
+    return Number::of_kind(NumberKind::kNaN);
   if (p.is_float() || q.is_float()) {
     const double x = p.to_double();
     const double y = q.to_double();
@@ -110,17 +112,22 @@ Number round_number(Kind kind, const Number& value) {
   const double x = value.to_double();
   switch (kind) {
     case Kind::kFloor:
-    case Kind::kFloorToInt: return Number(to_integer(std::floor(x)));
+    case Kind::kFloorToInt:
+      return Number(to_integer(std::floor(x)));
     case Kind::kCeiling:
-    case Kind::kCeilToInt: return Number(to_integer(std::ceil(x)));
-    case Kind::kRoundToInt: return Number(to_integer(std::nearbyint(x)));
-    default: return Number(to_integer(std::trunc(x)));
+    case Kind::kCeilToInt:
+      return Number(to_integer(std::ceil(x)));
+    case Kind::kRoundToInt:
+      return Number(to_integer(std::nearbyint(x)));
+    default:
+      return Number(to_integer(std::trunc(x)));
   }
 }
 
 std::optional<Number> evaluate_function(Kind kind, std::string_view name, std::span<const Number> args) {
   const Number& a = args[0];
-  const bool is_float_infinity = a.kind() == NumberKind::kInfinity || a.kind() == NumberKind::kNegativeInfinity;
+  const bool is_float_infinity =
+      a.kind() == NumberKind::kInfinity || a.kind() == NumberKind::kNegativeInfinity;
   const auto int_infinity_of = [](const Number& number) {
     return Number::of_kind(number.sign() > 0 ? NumberKind::kIntInfinity : NumberKind::kNegativeIntInfinity);
   };
@@ -146,7 +153,8 @@ std::optional<Number> evaluate_function(Kind kind, std::string_view name, std::s
       if (a.is_integer() || a.is_boolean()) return Number::real(a.to_double());
       return std::nullopt;
     case Kind::kIntTrueDiv:
-    case Kind::kFloatTrueDiv: return true_divide(name, a, args[1]);
+    case Kind::kFloatTrueDiv:
+      return true_divide(name, a, args[1]);
     case Kind::kFloatPow: {
       const double x = a.to_double();
       const double y = args[1].to_double();
@@ -160,7 +168,8 @@ std::optional<Number> evaluate_function(Kind kind, std::string_view name, std::s
     case Kind::kAbs:
       if (a.kind() == NumberKind::kComplexInfinity) return Number::of_kind(NumberKind::kInfinity);
       return a.sign() < 0 ? negate(a) : a;
-    case Kind::kOpaqueUnary: return opaque_unary(name, a);
+    case Kind::kOpaqueUnary:
+      return opaque_unary(name, a);
     case Kind::kBitwiseAnd:
     case Kind::kBitwiseOr:
     case Kind::kBitwiseXor: {
@@ -172,8 +181,10 @@ std::optional<Number> evaluate_function(Kind kind, std::string_view name, std::s
       const int64_t bits = kind == Kind::kBitwiseAnd ? x & y : kind == Kind::kBitwiseOr ? x | y : x ^ y;
       return a.is_boolean() && b.is_boolean() ? Number::boolean(bits != 0) : Number(bits);
     }
-    case Kind::kIsNonOverlappingAndDense: return is_non_overlapping_and_dense(args);
-    default: return std::nullopt;
+    case Kind::kIsNonOverlappingAndDense:
+      return is_non_overlapping_and_dense(args);
+    default:
+      return std::nullopt;
   }
 }
 

@@ -13,8 +13,9 @@ Number python_modulo(const Number& p, const Number& q);
 // base**exponent, or int_oo with the sign once it leaves 64 bits (as PyTorch does); exponent >= 0.
 Number natural_power(int64_t base, int64_t exponent);
 
-// The value of a function of numbers. Nothing when it does not evaluate there (an unknown function, an infinity it
-// has no rule for). Throws Error(kInvalidArgument) for a division by zero and Error(kLimit) beyond 64 bits.
+// The value of a function of numbers. Nothing when it does not evaluate there (an unknown function, an
+// infinity it has no rule for). Throws Error(kInvalidArgument) for a division by zero and Error(kLimit)
+// beyond 64 bits.
 std::optional<Number> evaluate_function(Kind kind, std::string_view name, std::span<const Number> args);
 
 // Floor, ceiling, truncation and Python's round-half-even of a finite number; Error(kLimit) beyond 64 bits.

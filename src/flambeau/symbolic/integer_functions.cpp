@@ -18,7 +18,8 @@ namespace {
 Expr nan() { return Expr(Number::of_kind(NumberKind::kNaN)); }
 bool is_nan(const Expr& expr) { return expr.is_number() && expr.number().is_nan(); }
 bool is_infinite(const Expr& expr) {
-  return expr.is_number() && expr.number().is_infinite() && expr.number().kind() != NumberKind::kComplexInfinity;
+  return expr.is_number() && expr.number().is_infinite() &&
+         expr.number().kind() != NumberKind::kComplexInfinity;
 }
 bool equals_value(const Expr& expr, int64_t value) {
   return expr.is_number() && expr.number().is_finite() && compare(expr.number(), Number(value)) == 0;

@@ -57,8 +57,8 @@ Token Lexer::string() {
 }
 
 Token Lexer::next() {
-  while (position_ < text_.size() &&
-         (text_[position_] == ' ' || text_[position_] == '\t' || text_[position_] == '\n' || text_[position_] == '\r'))
+  while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\t' ||
+                                      text_[position_] == '\n' || text_[position_] == '\r'))
     ++position_;
   if (position_ == text_.size()) return {TokenKind::kEnd, {}, position_};
   const char c = text_[position_];
@@ -68,8 +68,9 @@ Token Lexer::next() {
   if (is_name_start(c)) {
     size_t end = position_;
     // A dot joins what Python prints for a module's function: math.floor.
-    while (end < text_.size() && (is_name_start(text_[end]) || is_digit(text_[end]) ||
-                                  (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1]))))
+    while (end < text_.size() &&
+           (is_name_start(text_[end]) || is_digit(text_[end]) ||
+            (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1]))))
       ++end;
     return take(TokenKind::kName, end - position_);
   }
@@ -81,11 +82,15 @@ Token Lexer::next() {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case TokenKind::kEnd: return "the end of the text";
+    case TokenKind::kEnd:
+      return "the end of the text";
     case TokenKind::kInteger:
-    case TokenKind::kFloat: return fmt::format("number {}", printable(token.text, 40));
-    case TokenKind::kString: return fmt::format("the quoted text '{}'", printable(token.text, 40));
-    default: return fmt::format("'{}'", printable(token.text, 40));
+    case TokenKind::kFloat:
+      return fmt::format("number {}", printable(token.text, 40));
+    case TokenKind::kString:
+      return fmt::format("the quoted text '{}'", printable(token.text, 40));
+    default:
+      return fmt::format("'{}'", printable(token.text, 40));
   }
 }
 

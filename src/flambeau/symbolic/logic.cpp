@@ -23,11 +23,12 @@ Expr combine(Kind kind, std::vector<Expr> args) {
   const Kind dominant = kind == Kind::kAnd ? Kind::kFalse : Kind::kTrue;
   for (Expr& arg : args) arg = as_condition(arg);
   require_logical(args, kind_info(kind).name);
+  // sympy looks for opposites before it flattens an Or, and after it flattens an And.
   std::vector<Expr> flat;
   for (const Expr& arg : args) {
     if (arg.kind() == neutral) continue;
     if (arg.kind() == dominant) return boolean(dominant == Kind::kTrue);
-    if (arg.kind() == kind) {
+    if (kind == Kind::kAnd && arg.kind() == kind) {
       flat.insert(flat.end(), arg.args().begin(), arg.args().end());
     } else {
       flat.push_back(arg);
@@ -44,7 +45,11 @@ Expr combine(Kind kind, std::vector<Expr> args) {
       if (relations.contains(opposite)) return boolean(dominant == Kind::kTrue);
       relations.insert(normal);
     }
-    kept.push_back(arg);
+    if (arg.kind() == kind) {
+      kept.insert(kept.end(), arg.args().begin(), arg.args().end());
+    } else {
+      kept.push_back(arg);
+    }
   }
   sort_and_unique(kept);
   if (kept.empty()) return boolean(neutral == Kind::kTrue);
@@ -67,6 +72,18 @@ Expr not_(const Expr& arg) {
   if (arg.is_relation()) return negated(arg);
   require_logical(std::vector<Expr>{arg}, "Not");
   return make_node(Kind::kNot, {arg});
+}
+
+Expr ite(const Expr& condition, const Expr& then, const Expr& otherwise) {
+  require_logical(std::vector<Expr>{condition, then, otherwise}, "ITE");
+  if (condition.kind() == Kind::kTrue) return then;
+  if (condition.kind() == Kind::kFalse) return otherwise;
+  if (then == otherwise) return then;
+  if (then.kind() == Kind::kTrue && otherwise.kind() == Kind::kFalse) return condition;
+  if (then.kind() == Kind::kFalse && otherwise.kind() == Kind::kTrue) return not_(condition);
+  if (then.kind() == Kind::kTrue) return or_({condition, otherwise});
+  if (otherwise.kind() == Kind::kFalse) return and_({condition, then});
+  return make_node(Kind::kIte, {condition, then, otherwise});
 }
 
 }  // namespace flambeau::symbolic

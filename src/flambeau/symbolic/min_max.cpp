@@ -27,7 +27,8 @@ Expr raw_extreme(Kind kind, std::vector<Expr> args) {
 
 // a + b with two symbols; such arguments over distinct symbols need no comparisons.
 bool is_symbol_pair(const Expr& expr) {
-  return expr.kind() == Kind::kAdd && expr.args().size() == 2 && expr.arg(0).is_symbol() && expr.arg(1).is_symbol();
+  return expr.kind() == Kind::kAdd && expr.args().size() == 2 && expr.arg(0).is_symbol() &&
+         expr.arg(1).is_symbol();
 }
 
 bool are_unrelated_sums(const std::vector<Expr>& args) {
@@ -146,8 +147,8 @@ std::vector<Expr> join_numbers(Kind kind, const std::vector<Expr>& args) {
   }
   if (others.size() == 1) {
     const Facts& facts = others[0].facts();
-    const bool is_above = (number->is_zero() && facts.is(Fact::kNonnegative)) ||
-                          (number->is(1) && facts.is(Fact::kPositive));
+    const bool is_above =
+        (number->is_zero() && facts.is(Fact::kNonnegative)) || (number->is(1) && facts.is(Fact::kPositive));
     if (is_above) return kind == Kind::kMax ? others : std::vector<Expr>{Expr(*number)};
   }
   others.emplace_back(*number);
@@ -168,7 +169,8 @@ Expr build(Kind kind, std::vector<Expr> args) {
       flat.push_back(arg);
     }
   }
-  if (!(args.size() == 2 && are_unrelated_sums(flat))) flat = join_numbers(kind, collapse(kind, std::move(flat)));
+  if (!(args.size() == 2 && are_unrelated_sums(flat)))
+    flat = join_numbers(kind, collapse(kind, std::move(flat)));
   return raw_extreme(kind, std::move(flat));
 }
 

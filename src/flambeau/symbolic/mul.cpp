@@ -12,8 +12,8 @@
 namespace flambeau::symbolic {
 namespace {
 
-// Adds up the exponents of equal bases, but only those that differ in a number: x**y*x**(2*y) is x**(3*y), while
-// x**y*x**z stays.
+// Adds up the exponents of equal bases, but only those that differ in a number: x**y*x**(2*y) is x**(3*y),
+// while x**y*x**z stays.
 std::vector<Power> gather(const std::vector<Power>& powers) {
   struct Exponents {
     Expr base;
@@ -138,7 +138,8 @@ class Product {
   }
 
   void absorb_into_infinity() {
-    if (coefficient_.kind() == NumberKind::kInfinity || coefficient_.kind() == NumberKind::kNegativeInfinity) {
+    if (coefficient_.kind() == NumberKind::kInfinity ||
+        coefficient_.kind() == NumberKind::kNegativeInfinity) {
       std::erase_if(parts_, [&](const Expr& part) {
         if (part.facts().is(Fact::kExtendedPositive)) return true;
         if (!part.facts().is(Fact::kExtendedNegative)) return false;
@@ -171,7 +172,8 @@ class Product {
     std::sort(result.begin(), result.end(),
               [](const Expr& a, const Expr& b) { return compare_structure(a, b) < 0; });
     if (!coefficient_.is(1)) result.insert(result.begin(), Expr(coefficient_));
-    const bool is_scaled_sum = result.size() == 2 && result[0].is_number() && result[1].kind() == Kind::kAdd &&
+    const bool is_scaled_sum = result.size() == 2 && result[0].is_number() &&
+                               result[1].kind() == Kind::kAdd &&
                                (coefficient_.is_finite() || coefficient_.kind() == NumberKind::kIntInfinity ||
                                 coefficient_.kind() == NumberKind::kNegativeIntInfinity);
     if (is_scaled_sum) {

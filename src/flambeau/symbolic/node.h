@@ -27,11 +27,11 @@ struct Node {
 
 // What sympy's tables say of a kind.
 struct KindInfo {
-  std::string_view name;       // class name, as srepr prints it
-  int class_rank = 5;          // class_key()[0], for sort keys
-  int class_order = 0;         // class_key()[1]
-  int precedence = 70;         // StrPrinter
-  int argument_count = -1;     // -1: any number
+  std::string_view name;    // class name, as srepr prints it
+  int class_rank = 5;       // class_key()[0], for sort keys
+  int class_order = 0;      // class_key()[1]
+  int precedence = 70;      // StrPrinter
+  int argument_count = -1;  // -1: any number
 };
 const KindInfo& kind_info(Kind kind);
 

@@ -5,19 +5,20 @@
 #include <limits>
 #include <numeric>
 
-#include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::symbolic {
 namespace {
 
-constexpr std::string_view kWhat = "an integer of a symbolic expression";
-
 __extension__ typedef __int128 Wide;  // NOLINT: products of two 64-bit parts need it
+
+[[noreturn]] void throw_too_large() {
+  throw Error(ErrorCode::kLimit, "an integer of a symbolic expression does not fit 64 bits");
+}
 
 int64_t narrow(Wide value) {
   if (value > std::numeric_limits<int64_t>::max() || value < std::numeric_limits<int64_t>::min())
-    throw_overflow(kWhat, 64);
+    throw_too_large();
   return static_cast<int64_t>(value);
 }
 
@@ -100,21 +101,27 @@ bool Number::is_infinite() const {
 double Number::to_double() const {
   switch (kind_) {
     case NumberKind::kInteger:
-    case NumberKind::kBoolean: return static_cast<double>(numerator_);
+    case NumberKind::kBoolean:
+      return static_cast<double>(numerator_);
     case NumberKind::kRational: {
       // Parts that a double holds exactly need one rounding; the rest have the 64 bits of a long double.
       constexpr int64_t kExact = int64_t{1} << 53;
       if (numerator_ < kExact && numerator_ > -kExact && denominator_ < kExact)
         return static_cast<double>(numerator_) / static_cast<double>(denominator_);
-      return static_cast<double>(static_cast<long double>(numerator_) / static_cast<long double>(denominator_));
+      return static_cast<double>(static_cast<long double>(numerator_) /
+                                 static_cast<long double>(denominator_));
     }
-    case NumberKind::kFloat: return real_;
+    case NumberKind::kFloat:
+      return real_;
     case NumberKind::kInfinity:
-    case NumberKind::kIntInfinity: return std::numeric_limits<double>::infinity();
+    case NumberKind::kIntInfinity:
+      return std::numeric_limits<double>::infinity();
     case NumberKind::kNegativeInfinity:
-    case NumberKind::kNegativeIntInfinity: return -std::numeric_limits<double>::infinity();
+    case NumberKind::kNegativeIntInfinity:
+      return -std::numeric_limits<double>::infinity();
     case NumberKind::kComplexInfinity:
-    case NumberKind::kNaN: break;
+    case NumberKind::kNaN:
+      break;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -135,8 +142,7 @@ uint64_t Number::hash() const {
   uint64_t bits = 0;
   std::memcpy(&bits, &real_, sizeof bits);
   uint64_t seed = static_cast<uint64_t>(kind_) * 0x9E3779B97F4A7C15u;
-  for (const uint64_t part :
-       {static_cast<uint64_t>(numerator_), static_cast<uint64_t>(denominator_), bits}) {
+  for (const uint64_t part : {static_cast<uint64_t>(numerator_), static_cast<uint64_t>(denominator_), bits}) {
     seed = (seed ^ part) * 0xFF51AFD7ED558CCDu;
     seed ^= seed >> 32;
   }
@@ -185,14 +191,21 @@ Number negate(const Number& a) {
   switch (a.kind()) {
     case NumberKind::kInteger:
     case NumberKind::kRational:
-    case NumberKind::kBoolean: return Number::rational(narrow(-Wide{a.numerator()}), a.denominator());
-    case NumberKind::kFloat: return Number::real(-a.to_double());
-    case NumberKind::kInfinity: return Number::of_kind(NumberKind::kNegativeInfinity);
-    case NumberKind::kNegativeInfinity: return Number::of_kind(NumberKind::kInfinity);
-    case NumberKind::kIntInfinity: return Number::of_kind(NumberKind::kNegativeIntInfinity);
-    case NumberKind::kNegativeIntInfinity: return Number::of_kind(NumberKind::kIntInfinity);
+    case NumberKind::kBoolean:
+      return Number::rational(narrow(-Wide{a.numerator()}), a.denominator());
+    case NumberKind::kFloat:
+      return Number::real(-a.to_double());
+    case NumberKind::kInfinity:
+      return Number::of_kind(NumberKind::kNegativeInfinity);
+    case NumberKind::kNegativeInfinity:
+      return Number::of_kind(NumberKind::kInfinity);
+    case NumberKind::kIntInfinity:
+      return Number::of_kind(NumberKind::kNegativeIntInfinity);
+    case NumberKind::kNegativeIntInfinity:
+      return Number::of_kind(NumberKind::kIntInfinity);
     case NumberKind::kComplexInfinity:
-    case NumberKind::kNaN: break;
+    case NumberKind::kNaN:
+      break;
   }
   return a;
 }
@@ -206,11 +219,16 @@ int compare(const Number& a, const Number& b) {
   }
   const auto rank = [](const Number& number) {
     switch (number.kind()) {
-      case NumberKind::kInfinity: return 2;
-      case NumberKind::kIntInfinity: return 1;
-      case NumberKind::kNegativeIntInfinity: return -1;
-      case NumberKind::kNegativeInfinity: return -2;
-      default: return 0;
+      case NumberKind::kInfinity:
+        return 2;
+      case NumberKind::kIntInfinity:
+        return 1;
+      case NumberKind::kNegativeIntInfinity:
+        return -1;
+      case NumberKind::kNegativeInfinity:
+        return -2;
+      default:
+        return 0;
     }
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b) ? -1 : 1;
@@ -232,7 +250,7 @@ int compare(const Number& a, const Number& b) {
 Number power(const Number& base, int64_t exponent) {
   if (base.is_float()) return Number::real(std::pow(base.to_double(), static_cast<double>(exponent)));
   if (exponent < 0) {
-    if (exponent == std::numeric_limits<int64_t>::min()) throw_overflow(kWhat, 64);
+    if (exponent == std::numeric_limits<int64_t>::min()) throw_too_large();
     return power(Number::rational(base.denominator(), base.numerator()), -exponent);
   }
   Number result(1);

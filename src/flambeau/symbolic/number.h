@@ -1,5 +1,5 @@
-// The numbers an expression may hold, with sympy's arithmetic: integers and rationals are exact, floats are doubles,
-// and there are two kinds of infinity (sympy's oo and PyTorch's int_oo).
+// The numbers an expression may hold, with sympy's arithmetic: integers and rationals are exact, floats are
+// doubles, and there are two kinds of infinity (sympy's oo and PyTorch's int_oo).
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ Level level_of(const Token& token) {
   if (token.kind == TokenKind::kName) return token.text == "or" ? kOr : token.text == "and" ? kAnd : kNone;
   if (token.kind != TokenKind::kSign) return kNone;
   const std::string_view sign = token.text;
-  if (sign == "<" || sign == ">" || sign == "<=" || sign == ">=" || sign == "==" || sign == "!=") return kComparison;
+  if (sign == "<" || sign == ">" || sign == "<=" || sign == ">=" || sign == "==" || sign == "!=")
+    return kComparison;
   if (sign == "|") return kBitOr;
   if (sign == "^") return kBitXor;
   if (sign == "&") return kBitAnd;
@@ -44,7 +45,9 @@ Expr bitwise(std::string_view sign, const Expr& a, const Expr& b) {
   const bool is_logical = a.is_boolean() || b.is_boolean();
   if (is_logical && sign == "&") return and_({a, b});
   if (is_logical && sign == "|") return or_({a, b});
-  const char* name = sign == "&" ? "BitwiseFn_bitwise_and" : sign == "|" ? "BitwiseFn_bitwise_or" : "BitwiseFn_bitwise_xor";
+  const char* name = sign == "&"   ? "BitwiseFn_bitwise_and"
+                     : sign == "|" ? "BitwiseFn_bitwise_or"
+                                   : "BitwiseFn_bitwise_xor";
   return apply(name, {a, b});
 }
 
@@ -70,7 +73,8 @@ class Parser {
    public:
     explicit Nesting(Parser& parser) : depth_(parser.depth_) {
       if (++depth_ > kMaxNesting)
-        throw Error(ErrorCode::kLimit, fmt::format("an expression is nested more than {} levels deep", kMaxNesting));
+        throw Error(ErrorCode::kLimit,
+                    fmt::format("an expression is nested more than {} levels deep", kMaxNesting));
     }
     ~Nesting() { --depth_; }
     Nesting(const Nesting&) = delete;
@@ -102,6 +106,14 @@ class Parser {
       Expr result = not_(expression(kComparison));
       return operators(std::move(result), least);
     }
+    if (at("-") && least <= kProduct) {
+      advance();
+      if (token_.kind == TokenKind::kInteger) return operators(negative_number(), least);
+      // In -(x + 1)*f(x) the minus belongs to the product, not to the sum.
+      Expr first = operand();
+      const bool is_product = level_of(token_) == kProduct;
+      return operators(is_product ? product({Expr(-1), std::move(first)}) : negate(first), least);
+    }
     return operators(operand(), least);
   }
 
@@ -111,11 +123,19 @@ class Parser {
       const Level level = level_of(token_);
       if (level == kNone || level < least) return left;
       switch (level) {
-        case kProduct: left = product(std::move(left)); break;
-        case kSum: left = sum(std::move(left)); break;
-        case kComparison: left = comparison(std::move(left)); break;
+        case kProduct:
+          left = product({std::move(left)});
+          break;
+        case kSum:
+          left = sum(std::move(left));
+          break;
+        case kComparison:
+          left = comparison(std::move(left));
+          break;
         case kOr:
-        case kAnd: left = junction(std::move(left), level); break;
+        case kAnd:
+          left = junction(std::move(left), level);
+          break;
         default: {
           const std::string_view sign = token_.text;
           advance();
@@ -133,8 +153,7 @@ class Parser {
   }
 
   // All factors at once: multiplied one by one, 2*(x + 1)*f(x) would lose its form.
-  Expr product(Expr first) {
-    std::vector<Expr> factors = {std::move(first)};
+  Expr product(std::vector<Expr> factors) {
     while (level_of(token_) == kProduct) {
       const std::string_view sign = token_.text;
       advance();
@@ -188,14 +207,16 @@ class Parser {
   Expr operand() {
     const Nesting nesting(*this);
     if (accept("-")) {
-      // A minus before a number is part of it: -9223372036854775808 has no positive counterpart.
-      if (token_.kind == TokenKind::kInteger) return raised(Expr(integer("-")), true);
+      if (token_.kind == TokenKind::kInteger) return negative_number();
       return negate(operand());
     }
     if (accept("+")) return operand();
     if (accept("~")) return not_(operand());
     return raised(primary(), false);
   }
+
+  // A minus before a number is part of it: -9223372036854775808 has no positive counterpart.
+  Expr negative_number() { return raised(Expr(integer("-")), true); }
 
   // `base`, or base**exponent. -2**2 is -(2**2) in Python.
   Expr raised(Expr base, bool is_negative_number) {
@@ -216,14 +237,17 @@ class Parser {
 
   Expr primary() {
     switch (token_.kind) {
-      case TokenKind::kInteger: return Expr(integer(""));
+      case TokenKind::kInteger:
+        return Expr(integer(""));
       case TokenKind::kFloat: {
         const Expr value(Number::real(std::strtod(std::string(token_.text).c_str(), nullptr)));
         advance();
         return value;
       }
-      case TokenKind::kName: return name();
-      default: break;
+      case TokenKind::kName:
+        return name();
+      default:
+        break;
     }
     if (!accept("(")) fail("an expression");
     Expr result = expression(kOr);
@@ -304,8 +328,8 @@ class Parser {
 
 Expr parse(std::string_view text, const SymbolLookup& lookup) {
   if (text.size() > kMaxTextLength)
-    throw Error(ErrorCode::kLimit,
-                fmt::format("an expression of {} bytes is longer than the {} allowed", text.size(), kMaxTextLength));
+    throw Error(ErrorCode::kLimit, fmt::format("an expression of {} bytes is longer than the {} allowed",
+                                               text.size(), kMaxTextLength));
   std::optional<Parser> parser;
   try {
     return parser.emplace(text, lookup).parse();

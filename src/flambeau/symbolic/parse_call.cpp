@@ -18,7 +18,8 @@ namespace {
 bool truth(std::string_view keyword, std::string_view value) {
   if (value == "True") return true;
   if (value == "False") return false;
-  fail(fmt::format("expected True or False for {}, found '{}'", printable(keyword, 40), printable(value, 40)));
+  fail(
+      fmt::format("expected True or False for {}, found '{}'", printable(keyword, 40), printable(value, 40)));
 }
 
 Expr build_symbol(const CallArguments& arguments) {
@@ -43,7 +44,8 @@ Expr build_float(const CallArguments& arguments) {
   const std::string& text = arguments.texts[0];
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || end != text.c_str() + text.size()) fail(fmt::format("'{}' is no float", printable(text, 40)));
+  if (text.empty() || end != text.c_str() + text.size())
+    fail(fmt::format("'{}' is no float", printable(text, 40)));
   return Expr(Number::real(value));
 }
 
@@ -60,9 +62,15 @@ Expr build_number(std::string_view name, const CallArguments& arguments) {
 // What Python code calls PyTorch's functions.
 std::string_view class_of_python_name(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
-      {"max", "Max"}, {"min", "Min"}, {"math.ceil", "CeilToInt"}, {"math.floor", "FloorToInt"},
-      {"math.trunc", "TruncToInt"}, {"math.sqrt", "OpaqueUnaryFn_sqrt"}, {"float", "ToFloat"},
-      {"round", "RoundToInt"}, {"Tuple", "ExprCondPair"},
+      {"max", "Max"},
+      {"min", "Min"},
+      {"math.ceil", "CeilToInt"},
+      {"math.floor", "FloorToInt"},
+      {"math.trunc", "TruncToInt"},
+      {"math.sqrt", "OpaqueUnaryFn_sqrt"},
+      {"float", "ToFloat"},
+      {"round", "RoundToInt"},
+      {"Tuple", "ExprCondPair"},
   }};
   for (const auto& [python, class_name] : kNames)
     if (python == name) return class_name;
@@ -71,8 +79,9 @@ std::string_view class_of_python_name(std::string_view name) {
 
 // sympy's own elementary functions: classes, though this engine knows nothing of them.
 bool is_sympy_function(std::string_view name) {
-  constexpr std::array kNames = {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-                                 "asinh", "acosh", "atanh", "sign", "frac", "Xor", "ITE", "Implies", "Heaviside"};
+  constexpr std::array kNames = {"exp",  "log",  "sin",  "cos",     "tan",      "asin",  "acos",
+                                 "atan", "sinh", "cosh", "tanh",    "asinh",    "acosh", "atanh",
+                                 "sign", "frac", "Xor",  "Implies", "Heaviside"};
   for (const std::string_view known : kNames)
     if (known == name) return true;
   return false;
@@ -90,7 +99,8 @@ Expr build_call(std::string_view name, CallArguments arguments, bool in_srepr) {
   if (name == "Integer" || name == "Rational") return build_number(name, arguments);
   if (!arguments.texts.empty()) fail(fmt::format("{} takes no quoted text", printable(name, 40)));
   for (const auto& [keyword, value] : arguments.keywords)
-    if (keyword != "evaluate") fail(fmt::format("{} takes no argument '{}'", printable(name, 40), printable(keyword, 40)));
+    if (keyword != "evaluate")
+      fail(fmt::format("{} takes no argument '{}'", printable(name, 40), printable(keyword, 40)));
   const std::string_view class_name = class_of_python_name(name);
   Expr result = apply(class_name, arguments.args);
   const bool is_unknown = result.kind() == Kind::kFunction && result.name() == class_name;

@@ -17,7 +17,8 @@ using Conditions = std::unordered_set<Expr, ExprHash>;
 // Every relation inside a condition in its normal form.
 Expr normalize(const Expr& condition) {
   if (condition.is_relation()) return canonical_coefficient(condition);
-  if (condition.kind() != Kind::kAnd && condition.kind() != Kind::kOr && condition.kind() != Kind::kNot)
+  if (condition.kind() != Kind::kAnd && condition.kind() != Kind::kOr && condition.kind() != Kind::kNot &&
+      condition.kind() != Kind::kIte)
     return condition;
   std::vector<Expr> args;
   for (const Expr& arg : condition.args()) args.push_back(normalize(arg));
@@ -105,8 +106,9 @@ Expr piecewise(std::vector<std::pair<Expr, Expr>> pieces) {
     if (piece.second.is(0)) piece.second = boolean(false);
     if (piece.second.is(1)) piece.second = boolean(true);
     if (!piece.second.is_boolean() && !piece.second.is_symbol())
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("a Piecewise condition is a number ({}), not a condition", piece.second.name()));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("a Piecewise condition is a number ({}), not a condition", piece.second.name()));
   }
   // Every round drops a piece or changes a condition towards its normal form; sympy settles as fast.
   for (int round = 0; round < 8; ++round) {

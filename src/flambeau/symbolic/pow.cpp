@@ -40,6 +40,7 @@ Expr rational_power(const Number& base, const Number& exponent) {
   if (base.is(0)) return exponent.sign() > 0 ? Expr(0) : number_of(NumberKind::kComplexInfinity);
   if (exponent.sign() < 0)
     return rational_power(Number::rational(base.denominator(), base.numerator()), negate(exponent));
+  if (base.is(1)) return Expr(1);
   if (base.is_integer()) return integer_root(base.numerator(), exponent);
   // (p/q)**e with a root in the numerator only: p**e * q**(n - e) / q**n
   const int64_t whole = exponent.numerator() / exponent.denominator() + 1;
@@ -48,7 +49,8 @@ Expr rational_power(const Number& base, const Number& exponent) {
               Expr(power(Number::rational(1, base.denominator()), whole))});
 }
 
-Expr number_power(const Number& base, const Number& exponent, const Expr& base_expr, const Expr& exponent_expr) {
+Expr number_power(const Number& base, const Number& exponent, const Expr& base_expr,
+                  const Expr& exponent_expr) {
   if (base.is_infinite()) return infinite_base(base, exponent_expr, base_expr);
   if (exponent.is_infinite()) return infinite_exponent(base, exponent, base_expr);
   if (base.is_float() || exponent.is_float()) {
@@ -96,7 +98,8 @@ Expr nested_power(const Expr& base, const Expr& exponent) {
   bool joins = exponent.facts().is(Fact::kInteger);
   Expr bottom = inner_base;
   if (!joins && inner_exponent.facts().is(Fact::kExtendedReal)) {
-    if (inner_exponent.facts().is(Fact::kEven) && bottom.facts().is(Fact::kExtendedReal)) bottom = abs(bottom);
+    if (inner_exponent.facts().is(Fact::kEven) && bottom.facts().is(Fact::kExtendedReal))
+      bottom = abs(bottom);
     const bool is_small = inner_exponent.is_number() && compare(inner_exponent.number(), Number(1)) < 0 &&
                           compare(inner_exponent.number(), Number(-1)) > 0;
     joins = is_small || bottom.facts().is(Fact::kExtendedNonnegative);
@@ -131,15 +134,23 @@ Expr pow(const Expr& base, const Expr& exponent) {
   }
   if (base.is_number() && base.number().is_infinite()) return infinite_base(base.number(), exponent, base);
   switch (base.kind()) {
-    case Kind::kMul: return product_power(base, exponent);
-    case Kind::kPow: return nested_power(base, exponent);
+    case Kind::kMul:
+      return product_power(base, exponent);
+    case Kind::kPow:
+      return nested_power(base, exponent);
+    case Kind::kPiecewise: {
+      std::vector<std::pair<Expr, Expr>> pieces;
+      for (const Expr& pair : base.args()) pieces.emplace_back(pow(pair.arg(0), exponent), pair.arg(1));
+      return piecewise(std::move(pieces));
+    }
     case Kind::kAbs:
       if (base.arg(0).facts().is(Fact::kExtendedReal) && exponent.is_integer()) {
         if (exponent.integer() % 2 == 0) return pow(base.arg(0), exponent);
         if (!exponent.is(-1)) return mul(pow(base.arg(0), subtract(exponent, Expr(1))), base);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return keep(base, exponent);
 }

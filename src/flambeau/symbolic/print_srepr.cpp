@@ -11,7 +11,8 @@ namespace {
 
 // Python's repr of a string.
 std::string quoted(std::string_view text) {
-  const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
+  const char quote =
+      text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
   std::string result(1, quote);
   for (const char c : text) {
     if (c == quote || c == '\\') result += '\\';
@@ -22,10 +23,14 @@ std::string quoted(std::string_view text) {
 
 std::string print_number(const Number& number) {
   switch (number.kind()) {
-    case NumberKind::kInteger: return fmt::format("Integer({})", number.numerator());
-    case NumberKind::kRational: return fmt::format("Rational({}, {})", number.numerator(), number.denominator());
-    case NumberKind::kFloat: return fmt::format("Float('{}', precision=53)", float_text(number.to_double(), 17, true));
-    default: return to_text(number);
+    case NumberKind::kInteger:
+      return fmt::format("Integer({})", number.numerator());
+    case NumberKind::kRational:
+      return fmt::format("Rational({}, {})", number.numerator(), number.denominator());
+    case NumberKind::kFloat:
+      return fmt::format("Float('{}', precision=53)", float_text(number.to_double(), 17, true));
+    default:
+      return to_text(number);
   }
 }
 
@@ -38,12 +43,24 @@ std::string print_symbol(const Expr& expr) {
 
 void print(const Expr& expr, std::string& text) {
   switch (expr.kind()) {
-    case Kind::kNumber: text += print_number(expr.number()); return;
-    case Kind::kTrue: text += "true"; return;
-    case Kind::kFalse: text += "false"; return;
-    case Kind::kSymbol: text += print_symbol(expr); return;
-    case Kind::kUndefined: text += "Function(" + quoted(expr.name()) + ")("; break;
-    default: text += std::string(expr.name()) + "("; break;
+    case Kind::kNumber:
+      text += print_number(expr.number());
+      return;
+    case Kind::kTrue:
+      text += "true";
+      return;
+    case Kind::kFalse:
+      text += "false";
+      return;
+    case Kind::kSymbol:
+      text += print_symbol(expr);
+      return;
+    case Kind::kUndefined:
+      text += "Function(" + quoted(expr.name()) + ")(";
+      break;
+    default:
+      text += std::string(expr.name()) + "(";
+      break;
   }
   bool first = true;
   const auto print_next = [&](const Expr& arg) {

@@ -19,7 +19,8 @@ int precedence(const Expr& expr) {
   if (expr.is_number()) {
     const Number& number = expr.number();
     if (number.kind() == NumberKind::kRational) return number.sign() < 0 ? kAddPrecedence : kMulPrecedence;
-    const bool is_signed = number.is_integer() || number.is_float() || number.kind() == NumberKind::kNegativeInfinity;
+    const bool is_signed =
+        number.is_integer() || number.is_float() || number.kind() == NumberKind::kNegativeInfinity;
     return is_signed && number.sign() < 0 ? kAddPrecedence : kAtomPrecedence;
   }
   if (expr.kind() == Kind::kMul) {
@@ -125,12 +126,22 @@ std::string print_power(const Expr& expr) {
 std::string print_relation(const Expr& expr) {
   const char* sign = "";
   switch (expr.kind()) {
-    case Kind::kEq: return print_call("Eq", expr.args());
-    case Kind::kNe: return print_call("Ne", expr.args());
-    case Kind::kLt: sign = " < "; break;
-    case Kind::kLe: sign = " <= "; break;
-    case Kind::kGt: sign = " > "; break;
-    default: sign = " >= "; break;
+    case Kind::kEq:
+      return print_call("Eq", expr.args());
+    case Kind::kNe:
+      return print_call("Ne", expr.args());
+    case Kind::kLt:
+      sign = " < ";
+      break;
+    case Kind::kLe:
+      sign = " <= ";
+      break;
+    case Kind::kGt:
+      sign = " > ";
+      break;
+    default:
+      sign = " >= ";
+      break;
   }
   const int level = kind_info(expr.kind()).precedence;
   return parenthesize(expr.arg(0), level) + sign + parenthesize(expr.arg(1), level);
@@ -144,36 +155,52 @@ std::string print_joined(const Expr& expr, std::string_view separator, int level
 
 std::string print(const Expr& expr) {
   switch (expr.kind()) {
-    case Kind::kNumber: return to_text(expr.number());
-    case Kind::kTrue: return "True";
-    case Kind::kFalse: return "False";
-    case Kind::kSymbol: return std::string(expr.name());
-    case Kind::kAdd: return print_sum(expr);
-    case Kind::kMul: return print_product(expr);
-    case Kind::kPow: return print_power(expr);
+    case Kind::kNumber:
+      return to_text(expr.number());
+    case Kind::kTrue:
+      return "True";
+    case Kind::kFalse:
+      return "False";
+    case Kind::kSymbol:
+      return std::string(expr.name());
+    case Kind::kAdd:
+      return print_sum(expr);
+    case Kind::kMul:
+      return print_product(expr);
+    case Kind::kPow:
+      return print_power(expr);
     case Kind::kEq:
     case Kind::kNe:
     case Kind::kLt:
     case Kind::kLe:
     case Kind::kGt:
-    case Kind::kGe: return print_relation(expr);
-    case Kind::kAnd: return print_joined(expr, " & ", 38);
-    case Kind::kOr: return print_joined(expr, " | ", 36);
-    case Kind::kNot: return "~" + parenthesize(expr.arg(0), 100);
+    case Kind::kGe:
+      return print_relation(expr);
+    case Kind::kAnd:
+      return print_joined(expr, " & ", 38);
+    case Kind::kOr:
+      return print_joined(expr, " | ", 36);
+    case Kind::kNot:
+      return "~" + parenthesize(expr.arg(0), 100);
     case Kind::kMax:
     case Kind::kMin: {
       std::vector<Expr> args(expr.args().begin(), expr.args().end());
-      std::stable_sort(args.begin(), args.end(),
-                       [](const Expr& a, const Expr& b) { return compare_sort_key(a, b) < 0; });
+      std::sort(args.begin(), args.end(), [](const Expr& a, const Expr& b) {
+        const int order = compare_sort_key(a, b);
+        return (order != 0 ? order : compare_structure(a, b)) < 0;
+      });
       return print_call(expr.name(), args);
     }
-    case Kind::kPair: return print_call("", expr.args());
+    case Kind::kPair:
+      return print_call("", expr.args());
     case Kind::kFloorDiv:
     case Kind::kCleanDiv:
       return "(" + parenthesize(expr.arg(0), kAtomPrecedence - 1) + "//" +
              parenthesize(expr.arg(1), kAtomPrecedence - 1) + ")";
-    case Kind::kIdentity: return "(" + print(expr.arg(0)) + ")";
-    default: return print_call(expr.name(), expr.args());
+    case Kind::kIdentity:
+      return "(" + print(expr.arg(0)) + ")";
+    default:
+      return print_call(expr.name(), expr.args());
   }
 }
 

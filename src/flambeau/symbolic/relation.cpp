@@ -20,22 +20,33 @@ Expr decide(Kind kind, Fuzzy value, const Expr& a, const Expr& b) {
 
 Kind mirrored(Kind kind) {
   switch (kind) {
-    case Kind::kLt: return Kind::kGt;
-    case Kind::kLe: return Kind::kGe;
-    case Kind::kGt: return Kind::kLt;
-    case Kind::kGe: return Kind::kLe;
-    default: return kind;
+    case Kind::kLt:
+      return Kind::kGt;
+    case Kind::kLe:
+      return Kind::kGe;
+    case Kind::kGt:
+      return Kind::kLt;
+    case Kind::kGe:
+      return Kind::kLe;
+    default:
+      return kind;
   }
 }
 
 Expr build_relation(Kind kind, const Expr& a, const Expr& b) {
   switch (kind) {
-    case Kind::kEq: return eq(a, b);
-    case Kind::kNe: return ne(a, b);
-    case Kind::kLt: return lt(a, b);
-    case Kind::kLe: return le(a, b);
-    case Kind::kGt: return gt(a, b);
-    default: return ge(a, b);
+    case Kind::kEq:
+      return eq(a, b);
+    case Kind::kNe:
+      return ne(a, b);
+    case Kind::kLt:
+      return lt(a, b);
+    case Kind::kLe:
+      return le(a, b);
+    case Kind::kGt:
+      return gt(a, b);
+    default:
+      return ge(a, b);
   }
 }
 
@@ -65,8 +76,8 @@ Fuzzy is_greater_or_equal(const Expr& a, const Expr& b) {
   };
   // PyTorch's int_oo answers comparisons itself, whatever stands on the other side.
   const auto is_int_extreme = [&](const Expr& expr, int sign) {
-    return is_extreme(expr, sign) &&
-           (expr.number().kind() == NumberKind::kIntInfinity || expr.number().kind() == NumberKind::kNegativeIntInfinity);
+    return is_extreme(expr, sign) && (expr.number().kind() == NumberKind::kIntInfinity ||
+                                      expr.number().kind() == NumberKind::kNegativeIntInfinity);
   };
   if (is_int_extreme(a, 1) || is_int_extreme(b, -1)) return true;
   if (is_int_extreme(a, -1) || is_int_extreme(b, 1)) return false;
@@ -82,7 +93,8 @@ Fuzzy is_equal(const Expr& a, const Expr& b) {
   if (a == b) return true;
   const bool a_is_boolean = a.is_boolean();
   const bool b_is_boolean = b.is_boolean();
-  if ((a.kind() == Kind::kTrue || a.kind() == Kind::kFalse) && (b.kind() == Kind::kTrue || b.kind() == Kind::kFalse))
+  if ((a.kind() == Kind::kTrue || a.kind() == Kind::kFalse) &&
+      (b.kind() == Kind::kTrue || b.kind() == Kind::kFalse))
     return false;
   if (!a.is_symbol() && !b.is_symbol() && a_is_boolean != b_is_boolean) return false;
   if (a_is_boolean || b_is_boolean) return std::nullopt;
@@ -150,7 +162,9 @@ Expr canonical(const Expr& relation) {
   } else if (is_constant_number(result.arg(0)) || !in_order(left, right)) {
     result = reversed(result);
   }
-  const auto is_atom = [](const Expr& side) { return side.kind() == Kind::kTrue || side.kind() == Kind::kFalse; };
+  const auto is_atom = [](const Expr& side) {
+    return side.kind() == Kind::kTrue || side.kind() == Kind::kFalse;
+  };
   if (is_atom(result.arg(0)) || is_atom(result.arg(1))) return result;
   if (could_extract_minus_sign(result.arg(0))) return reversed_sign(result);
   if (!is_constant_number(result.arg(1)) && could_extract_minus_sign(result.arg(1))) {

@@ -9,8 +9,9 @@ namespace flambeau::symbolic {
 void require_arithmetic(std::span<const Expr> args, std::string_view operation) {
   for (const Expr& arg : args)
     if (arg.is_boolean() || arg.kind() == Kind::kPair)
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} takes numbers, but an argument is a condition ({})", operation, arg.name()));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} takes numbers, but an argument is a condition ({})", operation, arg.name()));
 }
 
 void require_logical(std::span<const Expr> args, std::string_view operation) {
@@ -19,8 +20,9 @@ void require_logical(std::span<const Expr> args, std::string_view operation) {
                               arg.kind() == Kind::kUndefined || arg.kind() == Kind::kPiecewise ||
                               arg.kind() == Kind::kWhere;
     if (!is_condition)
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} takes conditions, but an argument is a number ({})", operation, arg.name()));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} takes conditions, but an argument is a number ({})", operation, arg.name()));
   }
 }
 

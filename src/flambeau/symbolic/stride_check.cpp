@@ -17,8 +17,7 @@ std::optional<Number> is_non_overlapping_and_dense(std::span<const Number> args)
     dimensions.emplace_back(args[rank + i].numerator(), args[i].numerator());
   }
   if (rank == 1) return Number(dimensions[0].first == 1 || dimensions[0].second < 2 ? 1 : 0);
-  std::stable_sort(dimensions.begin(), dimensions.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(dimensions.begin(), dimensions.end());
   Number expected(1);
   for (const auto& [stride, size] : dimensions) {
     if (size == 1) continue;

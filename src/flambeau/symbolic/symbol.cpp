@@ -13,8 +13,8 @@ Expr symbol(std::string_view name, const Assumptions& assumptions) {
   node.name = std::string(name);
   for (const auto& [fact, value] : assumptions) {
     if (node.facts.is_known(fact) && node.facts.is(fact) != value)
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("symbol '{}' is said to be {} and not to be", printable(name), fact_name(fact)));
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("symbol '{}' is said to be {} and not to be",
+                                                           printable(name), fact_name(fact)));
     node.facts.learn(fact, value);
   }
   node.facts.learn(Fact::kCommutative, true);

@@ -1,0 +1,82 @@
+#include "flambeau/symbolic/parse.h"
+
+#include <gtest/gtest.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/print.h"
+
+namespace flambeau::symbolic {
+namespace {
+
+std::string error_of(std::string_view text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    return std::string(error_code_name(error.code())) + ": " + error.what();
+  }
+  return "no error";
+}
+
+TEST(Parse, PythonText) {
+  EXPECT_EQ(to_string(parse("s0 % 4 == 0 and s1 != 2")), "Ne(s1, 2) & Eq(Mod(s0, 4), 0)");
+  EXPECT_EQ(to_string(parse("u0 % 4")), "PythonMod(u0, 4)");
+  EXPECT_EQ(to_string(parse("(s0 + 3) // 4")), "((s0 + 3)//4)");
+  EXPECT_EQ(to_string(parse("max(1, u0)")), "Max(1, u0)");
+  EXPECT_EQ(to_string(parse("not (s0 < 3 or u0 > 2)")), "~((u0 > 2) | (s0 < 3))");
+  EXPECT_EQ(to_string(parse("-s0**2")), "-s0**2");
+  EXPECT_EQ(to_string(parse("2**-1")), "1/2");
+  EXPECT_EQ(to_string(parse("-2**2")), "-4");
+  EXPECT_EQ(to_string(parse("u0 << 3")), "8*u0");
+  EXPECT_EQ(to_string(parse("math.floor(s0 / 2)")), "FloorToInt(s0/2)");
+}
+
+TEST(Parse, SymbolsComeFromTheLookupFirst) {
+  const SymbolLookup lookup = [](std::string_view name) -> std::optional<Expr> {
+    if (name == "s0") return symbol("s0", {{Fact::kInteger, true}});
+    return std::nullopt;
+  };
+  EXPECT_EQ(to_srepr(parse("s0", lookup)), "Symbol('s0', integer=True)");
+  EXPECT_EQ(to_srepr(parse("s1", lookup)), "Symbol('s1', positive=True, integer=True)");
+  EXPECT_EQ(to_srepr(parse("zuf0", lookup)), "Symbol('zuf0', real=True)");
+}
+
+TEST(Parse, ErrorsSayWhereAndWhat) {
+  EXPECT_EQ(error_of(""), "corrupt: byte 0: expected an expression, found the end of the text");
+  EXPECT_EQ(error_of("s0 +"), "corrupt: byte 4: expected an expression, found the end of the text");
+  EXPECT_EQ(error_of("s0 s1"), "corrupt: byte 3: expected an operator or the end of the text, found 's1'");
+  EXPECT_EQ(error_of("(s0"), "corrupt: byte 3: expected ')', found the end of the text");
+  EXPECT_EQ(error_of("s0 ? 2"), "corrupt: byte 3: expected an expression, found '?'");
+  EXPECT_EQ(error_of("Symbol('s0"), "corrupt: byte 7: a quoted name does not end");
+  EXPECT_EQ(error_of("Symbol('s0', huge=True)"), "corrupt: byte 23: 'huge' is no assumption about a symbol");
+  EXPECT_EQ(error_of("FloorDiv(s0, 0)"), "corrupt: byte 15: FloorDiv: division by zero");
+  EXPECT_EQ(error_of("Mod(s0)"), "corrupt: byte 7: Mod takes 2 arguments, found 1");
+  EXPECT_EQ(error_of("sqrt(-1)"), "unsupported: byte 8: Pow: the result is not a real number");
+  EXPECT_EQ(error_of("Float('1', precision=100)"),
+            "unsupported: byte 25: a float of 100 bits; only doubles (53) are supported");
+}
+
+TEST(Parse, DepthAndLengthAreLimited) {
+  EXPECT_EQ(error_of(std::string(100000, '(')).substr(0, 6), "limit:");
+  EXPECT_EQ(error_of(std::string(100000, '-') + "s0").substr(0, 6), "limit:");
+  std::string nested;
+  for (int i = 0; i < 100000; ++i) nested += "Max(";
+  EXPECT_EQ(error_of(nested).substr(0, 6), "limit:");
+  EXPECT_EQ(error_of(std::string(kMaxTextLength + 1, ' ')),
+            "limit: an expression of 1048577 bytes is longer than the 1048576 allowed");
+  // Deep, but within the limit: built, printed and destroyed.
+  std::string deep = "s0";
+  for (int i = 0; i < 120; ++i) deep = "FloorToInt(IntTrueDiv(" + deep + ", 2))";
+  EXPECT_EQ(to_string(parse(deep)).size(), deep.size());
+}
+
+TEST(Parse, LongSumsTakeLinearTime) {
+  std::string text = "0";
+  for (int i = 0; i < 5000; ++i) text += " + s" + std::to_string(i) + "*" + std::to_string(i + 2);
+  const Expr sum = parse(text);
+  EXPECT_EQ(sum.args().size(), 5000u);
+  EXPECT_EQ(parse(to_string(sum)), sum);
+}
+
+}  // namespace
+}  // namespace flambeau::symbolic
