@@ -86,7 +86,7 @@ void verify_meta(Context& context, const Scope& scope, const Value& value);
 // Symbols that stand for a size only known when the program runs, and that no value gives.
 void verify_symbols(Context& context, const Scope& scope);
 // What one node calls, and with what.
-void verify_node(Context& context, const Scope& scope, const Node& node);
+void verify_node(Context& context, const Place& place, const Node& node, const Target& target);
 void verify_call(Context& context, const Place& place, const Node& node, const Schema& schema);
 void verify_function(Context& context, const Place& place, const Node& node, std::string_view name);
 void verify_higher_order(Context& context, const Place& place, const Node& node, std::string_view name);

@@ -1,6 +1,7 @@
 // Names: every value is given once, before it is used, and described; in every graph of the program.
 #include <fmt/format.h>
 
+#include <bit>
 #include <deque>
 
 #include "flambeau/base/error.h"
@@ -37,14 +38,39 @@ ValueKind referred_kind(ArgumentKind kind) {
   }
 }
 
+// Which values were met. A large graph has a million of them: one block of memory, no allocation for each.
+class ValueSet {
+ public:
+  explicit ValueSet(size_t most) : slots_(std::bit_ceil(2 * most + 2)) {}
+
+  // Whether it is new.
+  bool insert(const Value& value) {
+    const Value*& slot = slots_[find(value)];
+    if (slot != nullptr) return false;
+    slot = &value;
+    return true;
+  }
+  bool contains(const Value& value) const { return slots_[find(value)] != nullptr; }
+
+ private:
+  // Where it is, or where it belongs.
+  size_t find(const Value& value) const {
+    const size_t mask = slots_.size() - 1;
+    size_t at = (reinterpret_cast<uintptr_t>(&value) * 0x9E3779B97F4A7C15ULL >> 20) & mask;
+    while (slots_[at] != nullptr && slots_[at] != &value) at = (at + 1) & mask;
+    return at;
+  }
+
+  std::vector<const Value*> slots_;
+};
+
 class GraphVerifier {
  public:
   GraphVerifier(Context& context, const Scope& scope)
-      : context_(context), scope_(scope), graph_(*scope.graph) {}
+      : context_(context), scope_(scope), graph_(*scope.graph), defined_(scope.graph->value_count()) {}
 
   // Adds the graphs inside.
   void run(std::deque<Scope>& scopes) {
-    defined_.reserve(graph_.value_count());
     check_inputs();
     for (const Node& node : graph_.nodes()) check_node(node, scopes);
     check_outputs();
@@ -89,7 +115,8 @@ class GraphVerifier {
     const Place place = {&scope_, &node};
     if (node.name) check_node_name(node, place);
     // Lists of values given to a higher-order operator are written as tensors, whatever they are.
-    const bool has_schema = context_.target(node.target).kind == Target::Kind::kOperator;
+    const Target& target = context_.target(node.target);
+    const bool has_schema = target.kind == Target::Kind::kOperator;
     for (const NamedArgument& input : node.inputs()) {
       if (input.argument.is(ArgumentKind::kGraph)) {
         const GraphArgument& inner = input.argument.get<ArgumentKind::kGraph>();
@@ -98,11 +125,14 @@ class GraphVerifier {
       }
       use(input.argument, place, has_schema);
     }
-    verify_node(context_, scope_, node);
+    verify_node(context_, place, node, target);
     for (const Argument& output : node.outputs()) define(output, place);
   }
 
   void check_node_name(const Node& node, const Place& place) {
+    // Named after its value, as nearly all are: then nobody else's name can be the same unnoticed.
+    const Value* const first = node.outputs().empty() ? nullptr : node.outputs()[0].value();
+    if (first != nullptr && first->producer() == &node && first->name() == *node.name) return;
     const auto [other, is_new] = names_.try_emplace(*node.name, &node);
     const Value* const value = graph_.find(*node.name);
     const bool is_taken = value != nullptr && value->is_defined() && value->producer() != &node;
@@ -165,7 +195,7 @@ class GraphVerifier {
     const ValueKind expected = referred_kind(argument.kind());
     argument.for_each_ref([&](const ValueRef& ref) {
       if (!ref) return;
-      if (!defined_.insert(ref.get()).second) {
+      if (!defined_.insert(*ref)) {
         const Node* const first = ref->producer();
         context_.add("duplicate-value", place,
                      fmt::format("it gives '{}', which {} gives already", printable(ref->name()),
@@ -240,7 +270,7 @@ class GraphVerifier {
   }
 
   void check_use(const Value& value, const Argument& argument, ValueKind expected, const Place& place) {
-    if (!defined_.contains(&value)) {
+    if (!defined_.contains(value)) {
       if (argument.is(ArgumentKind::kCustomObj) && context_.may_be_constant(value.name())) return;
       if (value.producer() != nullptr) {
         context_.add("use-before-definition", place,
@@ -280,7 +310,7 @@ class GraphVerifier {
   Context& context_;
   const Scope& scope_;
   const Graph& graph_;
-  std::unordered_set<const Value*> defined_;
+  ValueSet defined_;
   std::unordered_map<std::string_view, const Node*> names_;
 };
 

@@ -89,46 +89,43 @@ void for_each_entry(std::string_view text, Check&& check) {
 
 void verify_node_metadata(Context& context, const Place& place, const Node& node) {
   constexpr std::string_view kRemedy = "remove the entry: it only says where the node came from";
-  if (const std::string* stack = node.find_metadata("nn_module_stack"); stack != nullptr && !stack->empty()) {
-    for_each_entry(*stack, [&](std::string_view entry) {
-      const size_t parts = count_parts(entry);
-      if (parts == 3) return true;
-      context.add("node-metadata", place,
-                  fmt::format("an entry of nn_module_stack has {} parts, '{}'; expected key, path, type",
-                              parts, printable(entry)),
-                  kRemedy);
-      return false;
-    });
-  }
-  if (const std::string* stack = node.find_metadata("source_fn_stack"); stack != nullptr && !stack->empty()) {
-    for_each_entry(*stack, [&](std::string_view entry) {
-      if (std::ranges::count(entry, ',') == 1) return true;
-      context.add(
-          "node-metadata", place,
-          fmt::format("an entry of source_fn_stack is '{}'; expected name, function", printable(entry)),
-          kRemedy);
-      return false;
-    });
-  }
-  if (const std::string* text = node.find_metadata("custom"); text != nullptr && !text->empty()) {
-    try {
-      json::parse(*text);
-    } catch (const Error& error) {
-      context.add("node-metadata", place, fmt::format("its custom metadata is no JSON: {}", error.message()),
-                  kRemedy);
-    }
-  }
-  // Long, and in every node: a glance must do.
-  if (const std::string* text = node.find_metadata("from_node"); text != nullptr && !text->empty()) {
-    if (*text != "null" && (text->front() != '[' || text->back() != ']'))
+  for (const auto& [key, text] : node.metadata) {
+    if (text.empty()) continue;
+    if (key == "nn_module_stack") {
+      for_each_entry(text, [&](std::string_view entry) {
+        const size_t parts = count_parts(entry);
+        if (parts == 3) return true;
+        context.add("node-metadata", place,
+                    fmt::format("an entry of nn_module_stack has {} parts, '{}'; expected key, path, type",
+                                parts, printable(entry)),
+                    kRemedy);
+        return false;
+      });
+    } else if (key == "source_fn_stack") {
+      for_each_entry(text, [&](std::string_view entry) {
+        if (std::ranges::count(entry, ',') == 1) return true;
+        context.add(
+            "node-metadata", place,
+            fmt::format("an entry of source_fn_stack is '{}'; expected name, function", printable(entry)),
+            kRemedy);
+        return false;
+      });
+    } else if (key == "custom") {
+      try {
+        json::parse(text);
+      } catch (const Error& error) {
+        context.add("node-metadata", place,
+                    fmt::format("its custom metadata is no JSON: {}", error.message()), kRemedy);
+      }
+    } else if (key == "from_node" && text != "null" && (text.front() != '[' || text.back() != ']')) {
+      // Long, and in every node: a glance must do.
       context.add("node-metadata", place, "its from_node metadata is no JSON array", kRemedy);
+    }
   }
 }
 
-void verify_node(Context& context, const Scope& scope, const Node& node) {
-  const Place place = {&scope, &node};
+void verify_node(Context& context, const Place& place, const Node& node, const Target& target) {
   verify_node_metadata(context, place, node);
-  const Target& target = context.target(node.target);
   switch (target.kind) {
     case Target::Kind::kWrong:
       context.add(target.wrong.rule, place, target.wrong.message, target.wrong.remedy);
