@@ -40,6 +40,12 @@ bool is_torchscript(const Checkpoint& checkpoint) {
 }  // namespace
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
+  if (options.output.ends_with(".pt2") || options.output.ends_with(".json"))
+    return convert_program(options, common);
+  if (!options.layout.empty() || !options.schema.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--layout and --schema are for programs",
+                "give an output ending in .pt2 or .json");
+  }
   const WeightFormat format = output_format(options);
   ThreadPool pool(common.threads);
   ProgressBar progress(common.quiet || common.json);

@@ -43,6 +43,10 @@ struct ConvertCommandOptions {
   std::string dtype;
   std::string format;
   std::vector<std::string> filters;
+  // Of programs.
+  std::string layout;
+  std::string schema;
+  std::string model;
 };
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common);
 
@@ -59,6 +63,33 @@ struct CheckOptions {
   std::vector<std::string> files;
 };
 int run_check(const CheckOptions& options, const CommonOptions& common);
+
+struct VerifyCommandOptions {
+  std::vector<std::string> files;
+  std::string dialect = "auto";
+  size_t limit = 100;
+};
+int run_verify(const VerifyCommandOptions& options, const CommonOptions& common);
+
+struct CanonicalizeOptions {
+  std::string file;
+  std::string output;  // empty: standard output
+  std::string model;
+};
+int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& common);
+
+struct GraphCommandOptions {
+  std::string file;
+  std::string format = "text";
+  std::string output;  // empty: standard output
+  std::string model;
+};
+int run_graph(const GraphCommandOptions& options, const CommonOptions& common);
+
+// What convert, diff and inspect do where the files are exported programs.
+bool is_program_file(const std::string& path);
+int convert_program(const ConvertCommandOptions& options, const CommonOptions& common);
+int diff_programs(const DiffOptions& options, const CommonOptions& common);
 
 // A completion script for bash, zsh or fish.
 int run_completion(const std::string& shell);

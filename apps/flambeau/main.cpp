@@ -87,9 +87,11 @@ int main(int argc, char** argv) {
   CLI::App* convert_app =
       app.add_subcommand("convert", "Convert weights to another format, by the output's ending");
   convert_app
-      ->add_option("IN", convert.input, "torch.save (any age), TorchScript, .safetensors, .npy or .npz")
+      ->add_option("IN", convert.input, "torch.save (any age), TorchScript, .safetensors, .npy, .npz or .pt2")
       ->required();
-  convert_app->add_option("OUT", convert.output, ".pt, .pth, .safetensors or .npz")->required();
+  convert_app
+      ->add_option("OUT", convert.output, ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json")
+      ->required();
   convert_app->add_option("-d,--dtype", convert.dtype,
                           "Convert floating-point tensors to this type, e.g. bfloat16");
   convert_app
@@ -99,6 +101,13 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);  // one pattern each: what follows is a file
   convert_app->add_option("--format", convert.format, "The output's format when its ending does not tell")
       ->check(CLI::IsMember({"pt", "safetensors", "npz"}));
+  convert_app
+      ->add_option("--layout", convert.layout,
+                   "Of a program: archive (PyTorch 2.8 and newer), zip (2.1 to 2.7), json (without weights)")
+      ->check(CLI::IsMember({"archive", "zip", "json"}));
+  convert_app->add_option("--schema", convert.schema,
+                          "Of a program: the version to write, e.g. 8.8 for PyTorch 2.8");
+  convert_app->add_option("--model", convert.model, "Of an archive with several programs: the one to take");
 
   DiffOptions diff;
   CLI::App* diff_app = app.add_subcommand("diff", "Compare the weights of two files, of any formats");
@@ -116,6 +125,15 @@ int main(int argc, char** argv) {
   CLI::App* check_app =
       app.add_subcommand("check", "Report whether files are safe to open; exit code 0 only if so");
   check_app->add_option("FILE", check.files, "Files to check")->required();
+
+  CanonicalizeOptions canonicalize;
+  CLI::App* canonicalize_app = app.add_subcommand(
+      "canonicalize", "Bring an exported program into the form in which equal programs are equal text");
+  canonicalize_app->add_option("FILE", canonicalize.file, ".pt2, or the JSON of a program")->required();
+  canonicalize_app->add_option("-o,--output", canonicalize.output,
+                               ".json or .pt2 (default: JSON to standard output)");
+  canonicalize_app->add_option("--model", canonicalize.model,
+                               "Of an archive with several programs: the one to take");
 
   std::string shell;
   CLI::App* completion_app = app.add_subcommand("completion", "Print a completion script for your shell");
@@ -137,6 +155,7 @@ int main(int argc, char** argv) {
     if (*convert_app) return run_convert(convert, common);
     if (*diff_app) return run_diff(diff, common);
     if (*check_app) return run_check(check, common);
+    if (*canonicalize_app) return run_canonicalize(canonicalize, common);
     return run_completion(shell);
   };
   try {

@@ -8,7 +8,8 @@ PROGRAMS has a builder for every name. The rooms beside this file fill it:
   programs_weights   parameters, buffers and constants: shared, viewed, of every type
   programs_layers    real layers and larger graphs
 
-python programs.py FOLDER saves all of them there and says what each took.
+python programs.py FOLDER [NAME...]         saves them there, all or those named, and says what each took
+python programs.py --keep FOLDER [NAME...]  makes those that a folder of saved() does not have yet
 """
 
 import copy
@@ -17,6 +18,8 @@ import hashlib
 import logging
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -136,6 +139,20 @@ def saved(folder, name):
     return path
 
 
+def save_all(folder):
+    """Makes what is not there yet, by as many processes as there are cores, and forgets what older programs left."""
+    kept = pathlib.Path(folder) / key()
+    for old in pathlib.Path(folder).glob("*"):
+        if old != kept:
+            shutil.rmtree(old, ignore_errors=True)
+    missing = [name for name in PROGRAMS if not (kept / f"{name}.pt2").exists()]
+    shares = [missing[i :: os.cpu_count()] for i in range(os.cpu_count())]
+    command = [sys.executable, __file__, "--keep", os.fspath(folder)]
+    running = [subprocess.Popen([*command, *share], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for share in shares if share]
+    for process in running:
+        process.wait()
+
+
 def inputs(exported):
     """Fresh inputs to run a program with."""
     args, kwargs = exported.example_inputs
@@ -160,19 +177,24 @@ def load_rooms():
 
 def main():
     quiet()
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+    keep = sys.argv[1] == "--keep"
+    folder, *names = sys.argv[2:] if keep else sys.argv[1:]
     start, failed = time.time(), 0
-    for name in sys.argv[2:] or PROGRAMS:
+    for name in names or PROGRAMS:
         before = time.time()
         try:
-            save(name, folder / f"{name}.pt2")
-            said = f"{(folder / f'{name}.pt2').stat().st_size:9} bytes"
+            path = pathlib.Path(folder) / f"{name}.pt2"
+            if keep:
+                path = saved(folder, name)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                save(name, path)
+            said = f"{path.stat().st_size:9} bytes"
         except Exception as error:
             failed += 1
             said = f"{type(error).__name__}: {str(error)[:400]}"
         print(f"{name:48} {time.time() - before:6.2f} s  {said}", flush=True)
-    print(f"{len(PROGRAMS)} programs, {failed} failed, {time.time() - start:.1f} s")
+    print(f"{len(names or PROGRAMS)} programs, {failed} failed, {time.time() - start:.1f} s")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from torch._higher_order_ops.associative_scan import associative_scan
 from torch._higher_order_ops.scan import scan as scan_op
 from torch._higher_order_ops.while_loop import while_loop as while_loop_op
 from torch.export import Dim
+from torch.export.experimental import _export_forward_backward
 
 from programs import Export, program
 
@@ -426,3 +427,19 @@ def invoked():
             return region(x, y) + region(y, x)
 
     return Export(Invoked(), (torch.randn(3), torch.randn(3)), strict=True)
+
+
+@program()
+def training_step():
+    """Forward and backward in one graph: a loss, and gradients of parameters and inputs among the outputs."""
+
+    class Step(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 2)
+            self.loss = torch.nn.CrossEntropyLoss()
+
+        def forward(self, x, classes):
+            return self.loss(self.linear(x).softmax(0), classes)
+
+    return Export(Step(), (torch.randn(3), torch.ones(2)), after=lambda exported: _export_forward_backward(exported))

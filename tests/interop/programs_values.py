@@ -399,6 +399,19 @@ def custom_metadata():
 
 
 @program()
+def without_example_inputs():
+    class Plain(torch.nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    def forget(exported):
+        exported.example_inputs = None
+        return exported
+
+    return Export(Plain(), (torch.randn(3),), after=forget)
+
+
+@program()
 def packaged():
     """Three programs in one archive, with files besides."""
 

@@ -1,10 +1,40 @@
 """Parameters, buffers and constants: shared, viewed, empty, of every type."""
 
 import torch
+from torch._library.opaque_object import register_opaque_type
+from torch._opaque_base import OpaqueBase
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing._internal.two_tensor import TwoTensor
 
 from programs import Export, program
 from torch_values import ALL_TYPES, random_bits
+
+
+class Settings(OpaqueBase):
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __eq__(self, other):
+        return isinstance(other, Settings) and self.factor == other.factor
+
+    def __hash__(self):
+        return hash(self.factor)
+
+    def __fx_repr__(self):
+        return f"Settings({self.factor})", {"Settings": Settings}
+
+
+register_opaque_type(Settings, typ="reference")
+
+
+@torch.library.custom_op("flambeau_tests::with_settings", mutates_args=())
+def with_settings(x: torch.Tensor, settings: Settings) -> torch.Tensor:
+    return x * settings.factor
+
+
+@with_settings.register_fake
+def _(x, settings):
+    return torch.empty_like(x)
 
 
 class Bag(torch.nn.Module):
@@ -197,6 +227,28 @@ def subclass():
             return x * self.weight + self.marked + self.plain
 
     return Export(Net(), (torch.randn(2),))
+
+
+@program()
+def fake():
+    """Weights without values: PyTorch writes no bytes for them and reads zeros."""
+    with FakeTensorMode():
+        return Export(torch.nn.Linear(3, 2), (torch.randn(1, 3),))
+
+
+@program()
+def opaque():
+    """An object of a Python class among the constants."""
+
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.settings = Settings(3)
+
+        def forward(self, x):
+            return torch.ops.flambeau_tests.with_settings(x, self.settings)
+
+    return Export(Scaled(), (torch.randn(2),))
 
 
 @program()

@@ -36,6 +36,14 @@ def test_every_schema_prints_back(echo, schemas):
     assert echo(texts) == texts
 
 
+def test_every_schema_of_an_old_pytorch_prints_back(echo, torch113):
+    texts = torch113(
+        "import torch; print(*(str(schema) for schema in torch._C._jit_get_all_schemas()), sep='\\n')"
+    ).split("\n")[:-1]
+    assert len(texts) > 3000
+    assert echo(texts) == texts
+
+
 def table():
     """name -> (schema, flags) of the built-in table."""
     lines = TABLE.read_text().split("\n")[1:-1]

@@ -7,11 +7,36 @@
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/npy/npz.h"
+#include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/state_dict/walk.h"
 
 namespace flambeau {
 namespace {
+
+// Of several programs in one archive, each one's weights stand under its name.
+Checkpoint weights_of_programs(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
+  const pt2::Package package = pt2::read_package(file, mapping);
+  std::vector<CheckpointTensor> entries;
+  std::vector<std::pair<std::string, std::string>> skipped;
+  for (const pt2::Model& model : package.models) {
+    const std::string prefix = package.models.size() == 1 ? std::string() : model.name + ".";
+    for (const auto* list : {&model.program.state_dict, &model.program.constants}) {
+      for (const graph::Weight& weight : *list) {
+        if (weight.pickled != nullptr) {
+          skipped.emplace_back(prefix + weight.name, "a tensor of a class of its own");
+          continue;
+        }
+        entries.push_back({prefix + weight.name, weight.tensor,
+                           weight.is_parameter ? TensorRole::kParameter : TensorRole::kTensor});
+      }
+    }
+    for (const graph::NamedObject& object : model.program.objects) {
+      skipped.emplace_back(prefix + object.name, "an object that only its own class can read");
+    }
+  }
+  return CheckpointBuilder::from_program(file.kind, std::move(entries), std::move(skipped));
+}
 
 Checkpoint open_kind(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
   const FileKind kind = file.kind;
@@ -35,6 +60,9 @@ Checkpoint open_kind(const RecognizedFile& file, const std::shared_ptr<Mapping>&
       tensors.push_back({"array", read_npy(mapping)});
       return CheckpointBuilder::from_named(kind, std::move(tensors));
     }
+    case FileKind::kPt2:
+    case FileKind::kPt2OldLayout:
+      return weights_of_programs(file, mapping);
     case FileKind::kUnknown: {
       const std::string_view foreign = foreign_kind(mapping->bytes());
       if (foreign.empty()) {
@@ -103,23 +131,51 @@ Checkpoint CheckpointBuilder::from_torch(FileKind kind, TorchFile file, uint64_t
   return checkpoint;
 }
 
-Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
-                                         std::vector<std::pair<std::string, std::string>> metadata) {
+Checkpoint CheckpointBuilder::from_entries(std::vector<CheckpointTensor> entries, bool is_ordered) {
   Checkpoint checkpoint;
-  checkpoint.kind_ = kind;
-  checkpoint.metadata_ = std::move(metadata);
+  checkpoint.kind_ = FileKind::kTorchSave;
   checkpoint.tree_ = std::make_shared<pickle::Tree>();
   pickle::Tree& tree = *checkpoint.tree_;
-  pickle::Node* dict = tree.call(tree.global("collections", "OrderedDict"), tree.tuple());
+  pickle::Node* const ordered = tree.global("collections", "OrderedDict");
+  pickle::Node* const dict = is_ordered ? tree.call(ordered, tree.tuple()) : tree.dict();
   tree.set_root(dict);
-  checkpoint.tensors_.reserve(tensors.size());
-  for (NamedTensor& entry : tensors) {
-    pickle::Node* place = tree.persistent(tree.none());  // stands for the tensor; never written as it is
-    tree.set_item(dict, tree.string(entry.name), place);
-    checkpoint.by_node_.emplace(place, entry.tensor);
+  for (CheckpointTensor& entry : entries) {
+    pickle::Node* const place =
+        tree.persistent(tree.none());  // stands for the tensor; never written as it is
+    pickle::Node* value = place;
+    Tensor data = entry.tensor;
+    if (entry.role == TensorRole::kParameter) {
+      data.set_requires_grad(false);
+      value = tree.call(
+          tree.global("torch._utils", "_rebuild_parameter"),
+          tree.tuple({place, tree.boolean(entry.tensor.requires_grad()), tree.call(ordered, tree.tuple())}));
+    }
+    tree.set_item(dict, tree.string(entry.name), value);
+    checkpoint.by_node_.emplace(place, std::move(data));
     checkpoint.nodes_.push_back(place);
-    checkpoint.tensors_.push_back({std::move(entry.name), std::move(entry.tensor), TensorRole::kTensor});
+    checkpoint.tensors_.push_back(std::move(entry));
   }
+  return checkpoint;
+}
+
+Checkpoint CheckpointBuilder::from_program(FileKind kind, std::vector<CheckpointTensor> entries,
+                                           std::vector<std::pair<std::string, std::string>> skipped) {
+  Checkpoint checkpoint = from_entries(std::move(entries), true);
+  checkpoint.kind_ = kind;
+  checkpoint.skipped_ = std::move(skipped);
+  return checkpoint;
+}
+
+Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
+                                         std::vector<std::pair<std::string, std::string>> metadata) {
+  std::vector<CheckpointTensor> entries;
+  entries.reserve(tensors.size());
+  for (NamedTensor& entry : tensors) {
+    entries.push_back({std::move(entry.name), std::move(entry.tensor), TensorRole::kTensor});
+  }
+  Checkpoint checkpoint = from_entries(std::move(entries), true);
+  checkpoint.kind_ = kind;
+  checkpoint.metadata_ = std::move(metadata);
   return checkpoint;
 }
 

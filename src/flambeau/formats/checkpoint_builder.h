@@ -13,6 +13,11 @@ class CheckpointBuilder {
   // Named tensors with nothing around them.
   static Checkpoint from_named(FileKind kind, NamedTensors tensors,
                                std::vector<std::pair<std::string, std::string>> metadata = {});
+  // What torch.save of a dict of tensors and Parameters holds; `is_ordered`: of an OrderedDict.
+  static Checkpoint from_entries(std::vector<CheckpointTensor> entries, bool is_ordered);
+  // The weights of exported programs.
+  static Checkpoint from_program(FileKind kind, std::vector<CheckpointTensor> entries,
+                                 std::vector<std::pair<std::string, std::string>> skipped);
 };
 
 }  // namespace flambeau

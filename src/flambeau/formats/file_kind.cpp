@@ -1,5 +1,6 @@
 #include "flambeau/formats/file_kind.h"
 
+#include <algorithm>
 #include <array>
 
 #include "flambeau/archive/record_archive.h"
@@ -25,9 +26,10 @@ constexpr std::array kKinds = {
     FileKindInfo{kTorchScriptLegacy, "torchscript_legacy", "a TorchScript module in the form before 1.3",
                  false},
     FileKindInfo{kMobileFlatBuffer, "mobile_flatbuffer", "a mobile module in the flatbuffer form", false},
-    FileKindInfo{kPt2, "pt2", "an exported program archive (.pt2, torch.export.save)", false},
+    FileKindInfo{kPt2, "pt2", "an exported program archive (.pt2, torch.export.save)", true},
     FileKindInfo{kPt2OldLayout, "pt2_old_layout",
-                 "an exported program in the older layout (.pt2, before 2.8)", false},
+                 "an exported program in the older layout (.pt2, before 2.8)", true},
+    FileKindInfo{kProgramJson, "program_json", "an exported program without its weights (JSON)", false},
     FileKindInfo{kTorchPackage, "torch_package", "a torch.package archive", false},
     FileKindInfo{kSafetensors, "safetensors", "a safetensors file", true},
     FileKindInfo{kNpy, "npy", "a NumPy array (.npy)", true},
@@ -61,7 +63,21 @@ bool looks_like_pickle(ByteSpan bytes) {
   return (bytes[0] == 0x80 && bytes[1] <= 5) || bytes[0] == '(' || bytes[0] == 'c';
 }
 
+// An object whose first member is one of those an exported program begins with.
+bool looks_like_program(ByteSpan bytes) {
+  std::string_view text = as_text(bytes.first(std::min<size_t>(bytes.size(), 256)));
+  const auto skip_space = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  };
+  skip_space();
+  if (!text.starts_with('{')) return false;
+  text.remove_prefix(1);
+  skip_space();
+  return text.starts_with("\"graph_module\"");
+}
+
 FileKind recognize_plain(ByteSpan bytes) {
+  if (looks_like_program(bytes)) return kProgramJson;
   if (looks_like_torch_tar(bytes))
     return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
   if (looks_like_npy(bytes)) return kNpy;

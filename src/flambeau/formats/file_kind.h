@@ -22,6 +22,7 @@ enum class FileKind : uint8_t {
   kMobileFlatBuffer,   // .ptl / .ff flatbuffer
   kPt2,                // torch.export.save, today's archive
   kPt2OldLayout,       // torch.export.save before 2.8
+  kProgramJson,        // the program of one of these on its own
   kTorchPackage,       // torch.package
   kSafetensors,
   kNpy,

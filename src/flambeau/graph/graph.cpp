@@ -38,6 +38,12 @@ void Node::add_output(Argument output) {
   outputs_.back().for_each_value([this](Value& value) { graph_->define(value, this); });
 }
 
+void Node::set_output(size_t index, Argument output) {
+  outputs_.at(index) = std::move(output);
+  outputs_[index].attach(ValueRef::Role::kDefinition, nullptr);
+  outputs_[index].for_each_value([this](Value& value) { graph_->define(value, this); });
+}
+
 const std::string* Node::find_metadata(std::string_view key) const {
   for (const auto& [name_, value] : metadata) {
     if (name_ == key) return &value;

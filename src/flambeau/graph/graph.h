@@ -40,12 +40,16 @@ class Node {
   void add_input(NamedArgument input);
   void add_input(std::string input_name, Argument argument, PassedBy passed_by = PassedBy::kPositional);
   void set_input(size_t index, Argument argument);
+  // For changes inside an argument: its references may be set to other values, and keep their role.
+  Argument& mutable_input(size_t index) { return inputs_.at(index).argument; }
   void remove_input(size_t index) { inputs_.erase(inputs_.begin() + static_cast<std::ptrdiff_t>(index)); }
   // The argument of that name; null when it is not given.
   const Argument* input(std::string_view input_name) const;
   // Its values are produced here from now on, unless another node produces them already: then the graph is
   // broken, and lint() says so.
   void add_output(Argument output);
+  // For another form of the same output: it must refer to the same values.
+  void set_output(size_t index, Argument output);
   // Null when there is no such entry.
   const std::string* find_metadata(std::string_view key) const;
   // What to call it in a message: its name, or the first value it gives, or its target.

@@ -18,8 +18,8 @@
 namespace flambeau::graph {
 
 struct SchemaVersion {
-  int64_t major = 8;
-  int64_t minor = 20;
+  int major = 0;
+  int minor = 0;
   bool operator==(const SchemaVersion&) const = default;
   auto operator<=>(const SchemaVersion&) const = default;
 };
@@ -32,17 +32,26 @@ struct RangeConstraint {
   Extras extras = {};
 };
 
-// A weight or constant of a program.
-struct NamedTensor {
+// A tensor of a class of its own, pickled as its writer knew it. Its bytes are kept as they are.
+struct PickledTensor {
+  std::shared_ptr<Storage> bytes;
+  std::optional<TensorMeta> meta;
+};
+
+// A parameter, buffer or constant of a program.
+struct Weight {
   std::string name;
-  Tensor tensor;
+  Tensor tensor;  // undefined where `pickled` is there
   bool is_parameter = false;
+  // Of a device that only its writer knows.
+  std::string device_type = {};
+  std::shared_ptr<const PickledTensor> pickled = {};
 };
 
 // An object that only its own class can read. Its bytes are kept as they are.
 struct NamedObject {
   std::string name;
-  std::vector<uint8_t> bytes;
+  std::shared_ptr<Storage> bytes;
   bool is_opaque = false;  // a plain pickle of Python, rather than an object of PyTorch's own class system
 };
 
@@ -95,18 +104,19 @@ class ExportedProgram {
     bool has_torch_version = true;
     bool has_guards_code = true;
     bool has_bare_infinity = false;  // NaN and Infinity as bare words rather than in quotes
+    bool omits_nulls = false;        // members that are null are left out where that is what their absence means
   };
   Style style;
 
   // False for a program that was read alone, without the archive around it: then the lists below say nothing.
   bool has_weights = true;
   // Parameters and persistent buffers, in the model's order.
-  std::vector<NamedTensor> state_dict;
+  std::vector<Weight> state_dict;
   // Lifted tensors and buffers that are not persistent, and objects.
-  std::vector<NamedTensor> constants;
+  std::vector<Weight> constants;
   std::vector<NamedObject> objects;
   // The inputs it was exported with, as torch.save writes ((args...), {kwargs...}); null when there are none.
-  std::shared_ptr<const std::vector<uint8_t>> example_inputs;
+  std::shared_ptr<Storage> example_inputs;
 };
 
 }  // namespace flambeau::graph

@@ -145,11 +145,13 @@ void collect_sets(const AliasInfo& alias, std::vector<std::string_view>& to) {
   for (const AliasInfo& contained : alias.contained) collect_sets(contained, to);
 }
 
+// Sorted.
 std::vector<std::string_view> alias_sets(const std::vector<SchemaArgument>& values) {
   std::vector<std::string_view> sets;
   for (const SchemaArgument& value : values) {
     if (value.alias) collect_sets(*value.alias, sets);
   }
+  std::ranges::sort(sets);
   return sets;
 }
 
@@ -168,7 +170,7 @@ bool Schema::is_view() const {
   if (is_mutable()) return false;
   const std::vector<std::string_view> taken = alias_sets(arguments);
   return std::ranges::any_of(alias_sets(returns), [&](std::string_view set) {
-    return set != "*" && std::ranges::find(taken, set) != taken.end();
+    return set != "*" && std::ranges::binary_search(taken, set);
   });
 }
 

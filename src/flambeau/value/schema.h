@@ -65,7 +65,7 @@ struct Schema {
   bool operator==(const Schema&) const = default;
 };
 
-constexpr size_t kMostSchemaBytes = 64 * 1024;
+constexpr size_t kMostSchemaBytes = size_t{64} * 1024;
 // The largest N of "int[N]": a default given once stands for N values.
 constexpr int64_t kMostListSize = 64;
 

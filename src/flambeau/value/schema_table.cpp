@@ -152,6 +152,11 @@ const OperatorEntry* SchemaTable::find(std::string_view name, std::string_view o
   return &state_->keep(std::move(entry));
 }
 
+const OperatorEntry* SchemaTable::find_python(std::string_view target) const {
+  const std::optional<OperatorName> name = find_python_operator(target);
+  return name ? find(*name) : nullptr;
+}
+
 const OperatorEntry& SchemaTable::get(std::string_view name, std::string_view overload) const {
   if (const OperatorEntry* entry = find(name, overload)) return *entry;
   std::vector<std::string> there = overloads(name);

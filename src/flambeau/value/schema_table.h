@@ -58,6 +58,8 @@ class SchemaTable {
   // stay where they are as long as the table lives.
   const OperatorEntry* find(std::string_view name, std::string_view overload) const;
   const OperatorEntry* find(const OperatorName& name) const { return find(name.name, name.overload); }
+  // By its name in Python, "torch.ops.aten.add.Tensor", as find_python_operator reads it.
+  const OperatorEntry* find_python(std::string_view target) const;
   // As find, but throws Error(kNotFound) that says what there is.
   const OperatorEntry& get(std::string_view name, std::string_view overload) const;
   const OperatorEntry& get(const OperatorName& name) const { return get(name.name, name.overload); }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "flambeau/base/error.h"
@@ -82,6 +83,25 @@ TEST(SchemaTable, FindsSchemasAndFlags) {
   EXPECT_FALSE(add.schema.is_mutable());
   EXPECT_NE(table.find("quantized_decomposed::quantize_per_tensor", ""), nullptr);
   EXPECT_NE(table.find("prims::convert_element_type", ""), nullptr);
+  EXPECT_EQ(table.find_python("torch.ops.aten.add.Tensor"), &add);
+  EXPECT_EQ(table.find_python("torch.ops.aten.add.Nothing"), nullptr);
+  EXPECT_EQ(table.find_python("torch.ops.higher_order.cond"), nullptr);
+}
+
+// One operator a line, "aten.linear.default TAB ...", as they were met in real exported models.
+TEST(SchemaTable, KnowsWhatRealModelsUse) {
+  std::ifstream file(std::string(FLAMBEAU_FIXTURE_DIR) + "/operators-seen.tsv");
+  if (!file) GTEST_SKIP() << "the list of operators seen is not there";
+  const SchemaTable table;
+  size_t known = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    const auto name = find_python_operator(line.substr(0, line.find('\t')));
+    if (!name || name->name_space() == "transformers") continue;  // not operators, or not PyTorch's
+    EXPECT_NE(table.find(*name), nullptr) << line;
+    ++known;
+  }
+  EXPECT_GT(known, 150U);
 }
 
 TEST(SchemaTable, WhatIsNotThere) {
@@ -143,13 +163,13 @@ TEST(SchemaTable, ThreadsShareATable) {
 
 TEST(SchemaTable, AHundredThousandLookupsAreCheap) {
   const SchemaTable table;
-  const std::vector<OperatorName> names = {{"aten::add", "Tensor"}, {"aten::convolution", ""},
-                                           {"aten::relu", ""},      {"aten::view", ""},
-                                           {"aten::mul", "Tensor"}, {"aten::mm", ""}};
+  const std::vector<std::string> targets = {
+      "torch.ops.aten.add.Tensor",   "torch.ops.aten.convolution.default", "torch.ops.aten.relu.default",
+      "torch.ops.aten.view.default", "torch.ops.aten.mul.Tensor",          "torch.ops.aten.mm.default"};
   const auto start = std::chrono::steady_clock::now();
   size_t arguments = 0;
   for (size_t i = 0; i < 100'000; ++i)
-    arguments += table.get(names[i % names.size()]).schema.arguments.size();
+    arguments += table.find_python(targets[i % targets.size()])->schema.arguments.size();
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   EXPECT_GT(arguments, 100'000U);
   RecordProperty("milliseconds", std::to_string(spent.count()));

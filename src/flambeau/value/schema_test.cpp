@@ -182,6 +182,9 @@ TEST(Schema, SizeIsLimited) {
   std::string text = "a::b(";
   while (text.size() < kMostSchemaBytes) text += "int[64] x=1, ";
   EXPECT_EQ(parse_error(text).substr(0, 15), "a schema has 65");
+  std::string sets = "a::b(Tensor(s";
+  for (int i = 0; i < 64; ++i) sets += "|s" + std::to_string(i);
+  EXPECT_EQ(parse_error(sets + ") x) -> ()"), "byte 259: an alias names more than 64 sets");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kAnySet = "*";
 constexpr size_t kMany = kMostSchemaBytes;
+constexpr size_t kMostAliasSets = 64;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -180,6 +181,10 @@ std::vector<std::string> TypeParser::parse_alias_sets() {
       set.append("$").append(cursor_.number());
     } else {
       set = cursor_.identifier("the name of an alias set");
+    }
+    if (sets.size() == kMostAliasSets) {
+      SchemaCursor::fail_at(cursor_.offset(), fmt::format("an alias names more than {} sets", kMostAliasSets),
+                            ErrorCode::kLimit);
     }
     // Sets after "*" say nothing more, and a set given twice is one set.
     if (std::ranges::find(sets, kAnySet) == sets.end() && std::ranges::find(sets, set) == sets.end())

@@ -260,7 +260,7 @@ void GraphWriter::node(const Node& node) {
   arguments(node.outputs());
   out_.key("metadata");
   string_map(node.metadata);
-  if (style_.has_hop_single_return) {
+  if (style_.has_hop_single_return && (node.is_hop_single_tensor_return || !style_.omits_nulls)) {
     out_.key("is_hop_single_tensor_return");
     if (node.is_hop_single_tensor_return) {
       out_.boolean(*node.is_hop_single_tensor_return);

@@ -12,7 +12,7 @@ namespace flambeau::pt2 {
 class GraphWriter {
  public:
   GraphWriter(json::Writer& out, const graph::ExportedProgram::Style& style)
-      : out_(out), style_(style), meta_(out, style.has_bare_infinity) {}
+      : out_(out), style_(style), meta_(out, style) {}
 
   void graph(const graph::Graph& graph);
   void argument(const graph::Argument& argument);

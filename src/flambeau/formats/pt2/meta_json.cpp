@@ -111,7 +111,7 @@ void MetaWriter::extras(const graph::Extras& extras) {
 }
 
 void MetaWriter::real(double value) {
-  if (std::isfinite(value) || has_bare_infinity_) {
+  if (std::isfinite(value) || style_.has_bare_infinity) {
     out_.real(value);
   } else {
     out_.string(std::isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
@@ -124,9 +124,10 @@ void MetaWriter::expr(const SymExpr& expr) {
   out_.begin_object();
   out_.key("expr_str");
   out_.string(expr.text);
-  out_.key("hint");
-  if (std::holds_alternative<std::monostate>(expr.hint)) {
-    out_.null();
+  const bool has_hint = !std::holds_alternative<std::monostate>(expr.hint);
+  if (has_hint || !style_.omits_nulls) out_.key("hint");
+  if (!has_hint) {
+    if (!style_.omits_nulls) out_.null();
   } else {
     out_.begin_object();
     if (const int64_t* const integer = std::get_if<int64_t>(&expr.hint)) {
@@ -174,10 +175,11 @@ void MetaWriter::device(const DeviceSpec& device) {
   out_.begin_object();
   out_.key("type");
   out_.string(device.type);
-  out_.key("index");
   if (device.index) {
+    out_.key("index");
     out_.integer(*device.index);
-  } else {
+  } else if (!style_.omits_nulls) {
+    out_.key("index");
     out_.null();
   }
   extras(device.extras);

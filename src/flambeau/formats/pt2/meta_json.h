@@ -7,7 +7,7 @@
 
 #include "flambeau/archive/json.h"
 #include "flambeau/archive/json_writer.h"
-#include "flambeau/graph/meta.h"
+#include "flambeau/graph/program.h"
 
 namespace flambeau::pt2 {
 
@@ -29,8 +29,8 @@ class MetaReader {
 
 class MetaWriter {
  public:
-  explicit MetaWriter(json::Writer& out, bool has_bare_infinity = false)
-      : out_(out), has_bare_infinity_(has_bare_infinity) {}
+  explicit MetaWriter(json::Writer& out, graph::ExportedProgram::Style style = {})
+      : out_(out), style_(style) {}
 
   void tensor(const graph::TensorMeta& meta);
   void sym(const graph::SymInt& number);
@@ -45,7 +45,7 @@ class MetaWriter {
   void expr(const graph::SymExpr& expr);
 
   json::Writer& out_;
-  bool has_bare_infinity_;
+  graph::ExportedProgram::Style style_;
 };
 
 }  // namespace flambeau::pt2

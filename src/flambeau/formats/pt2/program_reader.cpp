@@ -6,6 +6,7 @@
 #include "flambeau/formats/pt2/graph_reader.h"
 #include "flambeau/formats/pt2/json_fields.h"
 #include "flambeau/formats/pt2/program_json.h"
+#include "flambeau/formats/pt2/upgrade.h"
 
 namespace flambeau::pt2 {
 namespace {
@@ -51,12 +52,13 @@ std::optional<int64_t> read_bound(const json::Value& value) {
 
 class ProgramReader {
  public:
-  ExportedProgram read(json::Value& value) {
+  ExportedProgram read(json::Value& value, graph::SchemaVersion version) {
+    program_.schema_version = version;
     Fields fields(value, "an exported program");
     program_.has_weights = false;
     graph_module(fields.required("graph_module"));
-    for (const auto& [name, version] : fields.required("opset_version").as_object()) {
-      program_.opset_version.emplace_back(name, version.as_int());
+    for (const auto& [name, number] : fields.required("opset_version").as_object()) {
+      program_.opset_version.emplace_back(name, number.as_int());
     }
     for (auto& [symbol, range] : fields.required("range_constraints").as_object()) {
       with_location("range constraint", printable(symbol), [&, &symbol = symbol, &range = range] {
@@ -68,8 +70,7 @@ class ProgramReader {
         program_.range_constraints.emplace_back(symbol, std::move(made));
       });
     }
-    Fields version(fields.required("schema_version"), "a schema version");
-    program_.schema_version = {version.required("major").as_int(), version.required("minor").as_int()};
+    fields.required("schema_version");  // read by the upgrade already
     ExportedProgram::Style& style = program_.style;
     json::Value* const verifiers = fields.optional("verifiers");
     style.has_verifiers = verifiers != nullptr;
@@ -82,6 +83,8 @@ class ProgramReader {
     if (guards != nullptr) program_.guards_code = read_strings(*guards);
     program_.extras = fields.rest();
     reader_.describe_style(style);
+    // The versions in between wrote no nulls; a file of them has none where others have hundreds.
+    style.omits_nulls = program_.schema_version < graph::SchemaVersion{8, 3};
     style.has_forward_arg_names = !forward_arg_names_.is_absent();
     return std::move(program_);
   }
@@ -250,8 +253,19 @@ class ProgramReader {
 
 ExportedProgram read_program(std::string_view text, Notes& notes) {
   json::Value tree = json::parse(text);
-  (void)notes;
-  return ProgramReader().read(tree);
+  Upgrade upgrade = upgrade_program(tree);
+  const bool is_converted = upgrade.from.major != kCurrentSchema.major && upgrade.from.major != 0;
+  ExportedProgram program = ProgramReader().read(tree, is_converted ? kCurrentSchema : upgrade.from);
+  if (is_converted) {
+    notes.push_back(
+        fmt::format("converted from schema {} to {}", to_string(upgrade.from), to_string(kCurrentSchema)));
+  } else if (upgrade.from > kCurrentSchema) {
+    notes.push_back(fmt::format("schema {} is newer than {}: what it added is kept and not checked",
+                                to_string(upgrade.from), to_string(kCurrentSchema)));
+  }
+  for (std::string& note : upgrade.notes) notes.push_back(std::move(note));
+  for (auto& [name, tensor] : upgrade.constants) program.constants.push_back({name, std::move(tensor)});
+  return program;
 }
 
 }  // namespace flambeau::pt2

@@ -240,7 +240,7 @@ class ProgramWriter {
   void module_call(const graph::ModuleCallEntry& entry) {
     out_.begin_object();
     text("fqn", entry.fqn);
-    out_.key("signature");
+    if (entry.signature || !program_.style.omits_nulls) out_.key("signature");
     if (entry.signature) {
       const graph::ModuleCallSignature& call = *entry.signature;
       out_.begin_object();
@@ -250,7 +250,7 @@ class ProgramWriter {
       graph_.arguments(call.outputs);
       text("in_spec", call.in_spec);
       text("out_spec", call.out_spec);
-      if (program_.style.has_forward_arg_names) {
+      if (program_.style.has_forward_arg_names && (call.forward_arg_names || !program_.style.omits_nulls)) {
         out_.key("forward_arg_names");
         if (call.forward_arg_names) {
           graph_.string_list(*call.forward_arg_names);
@@ -260,7 +260,7 @@ class ProgramWriter {
       }
       graph_.meta().extras(call.extras);
       out_.end_object();
-    } else {
+    } else if (!program_.style.omits_nulls) {
       out_.null();
     }
     graph_.meta().extras(entry.extras);

@@ -1,0 +1,133 @@
+// flambeau convert and canonicalize, where the files are exported programs.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "commands.h"
+#include "flambeau/error.h"
+#include "flambeau/files.h"
+#include "flambeau/program.h"
+#include "progress_bar.h"
+#include "reports.h"
+#include "terminal.h"
+
+namespace flambeau::cli {
+namespace {
+
+pt2::PackageLayout output_layout(const ConvertCommandOptions& options, pt2::PackageLayout input) {
+  const bool is_json = options.output.ends_with(".json");
+  if (!options.layout.empty()) {
+    const pt2::PackageLayout layout = *pt2::layout_from_name(options.layout);
+    if (is_json != (layout == pt2::PackageLayout::kJson)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the layout '{}' does not go with the output's ending", options.layout),
+                  "a .pt2 file has the layout archive or zip, a .json file the layout json")
+          .add_location("file", options.output);
+    }
+    return layout;
+  }
+  if (is_json) return pt2::PackageLayout::kJson;
+  return input == pt2::PackageLayout::kZip ? pt2::PackageLayout::kZip : pt2::PackageLayout::kArchive;
+}
+
+void report_notes(const pt2::Notes& notes, const CommonOptions& common) {
+  if (common.quiet || common.json) return;
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note, 400));
+}
+
+json::Array notes_json(const pt2::Notes& notes) {
+  json::Array array;
+  for (const std::string& note : notes) array.emplace_back(note);
+  return array;
+}
+
+}  // namespace
+
+bool is_program_file(const std::string& path) {
+  const FileKind kind = recognize_file(Mapping::open(path)).kind;
+  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson;
+}
+
+int convert_program(const ConvertCommandOptions& options, const CommonOptions& common) {
+  catch_interrupts();
+  if (!options.dtype.empty() || !options.filters.empty() || !options.format.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--dtype, --filter and --format are for weights, not for programs",
+                "give an output ending in .pt, .safetensors or .npz to take the weights alone");
+  }
+  ProgressBar progress(common.quiet || common.json);
+  pt2::Package package = pt2::read_package(options.input);
+  const pt2::PackageLayout layout = output_layout(options, package.layout);
+  if (!options.model.empty()) {
+    pt2::Model chosen =
+        with_location("file", options.input, [&] { return std::move(package.model(options.model)); });
+    package.models.clear();
+    // PyTorch opens the program of this name when not told otherwise.
+    chosen.name = "model";
+    package.models.push_back(std::move(chosen));
+  }
+  if (!options.schema.empty()) {
+    const pt2::SchemaVersion version = pt2::parse_schema_version(options.schema);
+    for (pt2::Model& model : package.models) {
+      with_location("file", options.input, [&] { pt2::set_schema(model.program, version, package.notes); });
+    }
+  }
+  save_package(package, options.output, layout, progress);
+  report_notes(package.notes, common);
+  uint64_t nodes = 0, tensors = 0;
+  for (const pt2::Model& model : package.models) {
+    nodes += model.program.graph().node_count();
+    tensors += model.program.state_dict.size() + model.program.constants.size();
+  }
+  if (common.json) {
+    json::Value value;
+    value.set("input", options.input);
+    value.set("output", options.output);
+    value.set("layout", pt2::layout_name(layout));
+    value.set("programs", static_cast<uint64_t>(package.models.size()));
+    value.set("nodes", nodes);
+    value.set("tensors", tensors);
+    value.set("notes", notes_json(package.notes));
+    print_json(value);
+  } else if (!common.quiet) {
+    fmt::print("{}: {}, {}, {}\n", styled(printable(options.output, 400), Style::kBold),
+               counted(package.models.size(), "program"), counted(nodes, "node"), counted(tensors, "tensor"));
+  }
+  return kExitOk;
+}
+
+int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& common) {
+  catch_interrupts();
+  pt2::Package package = pt2::read_package(options.file);
+  pt2::Model& model =
+      with_location("file", options.file, [&]() -> pt2::Model& { return package.model(options.model); });
+  model.program = with_location("file", options.file, [&] { return graph::canonicalize(model.program); });
+  if (options.output.empty()) {
+    const std::string text = pt2::write_program(model.program);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return kExitOk;
+  }
+  ProgressBar progress(common.quiet || common.json);
+  const bool is_json = options.output.ends_with(".json");
+  if (is_json && package.models.size() > 1) {
+    pt2::Package one;
+    one.models.push_back(std::move(model));
+    package = std::move(one);
+  }
+  const pt2::PackageLayout layout = is_json ? pt2::PackageLayout::kJson
+                                    : package.layout == pt2::PackageLayout::kZip
+                                        ? pt2::PackageLayout::kZip
+                                        : pt2::PackageLayout::kArchive;
+  save_package(package, options.output, layout, progress);
+  report_notes(package.notes, common);
+  if (common.json) {
+    json::Value value;
+    value.set("input", options.file);
+    value.set("output", options.output);
+    value.set("notes", notes_json(package.notes));
+    print_json(value);
+  }
+  return kExitOk;
+}
+
+}  // namespace flambeau::cli

@@ -1,0 +1,292 @@
+#include "flambeau/graph/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "flambeau/base/error.h"
+#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/print.h"
+#include "flambeau/value/pytree.h"
+
+namespace flambeau::graph {
+namespace {
+
+std::string number_text(const SymInt& number) {
+  return number.is_literal() ? fmt::format("{}", number.literal()) : plain_text(number.expr());
+}
+
+std::string constant_text(const ConstantValue& value) {
+  if (const auto* const integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* const real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* const text = std::get_if<std::string>(&value)) return fmt::format("'{}'", printable(*text));
+  if (const auto* const boolean = std::get_if<bool>(&value)) return *boolean ? "True" : "False";
+  return "None";
+}
+
+std::string argument_text(const Argument& argument) {
+  if (const Value* const value = argument.value()) return type_text(*value);
+  switch (argument.kind()) {
+    case ArgumentKind::kNone:
+      return "None";
+    case ArgumentKind::kInt:
+      return fmt::format("{}", argument.get<ArgumentKind::kInt>());
+    case ArgumentKind::kFloat:
+      return fmt::format("{}", argument.get<ArgumentKind::kFloat>());
+    case ArgumentKind::kBool:
+      return argument.get<ArgumentKind::kBool>() ? "True" : "False";
+    case ArgumentKind::kString:
+      return fmt::format("'{}'", printable(argument.get<ArgumentKind::kString>()));
+    default:
+      return std::string(argument_kind_key(argument.kind()));
+  }
+}
+
+std::string name_of(const Argument& argument) {
+  const Value* const value = argument.value();
+  return value != nullptr ? value->name() : std::string();
+}
+
+// The paths of the leaves of the model's own arguments or results; empty when the program does not tell.
+std::vector<std::string> leaf_paths_of(const ExportedProgram& program, bool of_inputs) {
+  if (program.module_call_graph.empty() || !program.module_call_graph.front().signature) return {};
+  const ModuleCallSignature& call = *program.module_call_graph.front().signature;
+  try {
+    const TreeSpec spec = parse_treespec(of_inputs ? call.in_spec : call.out_spec);
+    return of_inputs ? input_leaf_paths(spec) : leaf_paths(spec, "result");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void add_inputs(const ExportedProgram& program, ProgramSummary& summary) {
+  const std::vector<std::string> paths = leaf_paths_of(program, true);
+  for (const InputSpec& spec : program.signature.inputs) {
+    const bool is_constant = spec.kind == InputKind::kConstantInput;
+    if (spec.kind != InputKind::kUserInput && !is_constant) continue;
+    const size_t index = summary.inputs.size();
+    summary.inputs.push_back({is_constant ? spec.target : name_of(spec.argument),
+                              index < paths.size() ? paths[index] : std::string(),
+                              is_constant ? constant_text(spec.value) : argument_text(spec.argument),
+                              {}});
+  }
+}
+
+std::string effect_of(const OutputSpec& spec) {
+  switch (spec.kind) {
+    case OutputKind::kBufferMutation:
+      return fmt::format("updates buffer '{}'", printable(spec.target));
+    case OutputKind::kParameterMutation:
+      return fmt::format("updates parameter '{}'", printable(spec.target));
+    case OutputKind::kUserInputMutation:
+      return fmt::format("updates input '{}'", spec.input ? printable(spec.input->name()) : "?");
+    case OutputKind::kGradientToParameter:
+      return fmt::format("gradient of parameter '{}'", printable(spec.target));
+    case OutputKind::kGradientToUserInput:
+      return fmt::format("gradient of input '{}'", spec.input ? printable(spec.input->name()) : "?");
+    case OutputKind::kLossOutput:
+      return "loss";
+    case OutputKind::kToken:
+      return "orders side effects";
+    default:
+      return {};
+  }
+}
+
+void add_outputs(const ExportedProgram& program, ProgramSummary& summary) {
+  const std::vector<std::string> paths = leaf_paths_of(program, false);
+  size_t index = 0;
+  for (const OutputSpec& spec : program.signature.outputs) {
+    const bool is_given = spec.kind == OutputKind::kUserOutput || spec.kind == OutputKind::kLossOutput;
+    std::string path = is_given && index < paths.size() ? paths[index] : std::string();
+    if (is_given) ++index;
+    summary.outputs.push_back(
+        {name_of(spec.argument), std::move(path), argument_text(spec.argument), effect_of(spec)});
+  }
+}
+
+// The example value of a symbol that is itself the size of some value.
+std::unordered_map<std::string, int64_t> example_values(const Graph& graph) {
+  std::unordered_map<std::string, int64_t> examples;
+  std::unordered_map<const SymExpr*, bool> seen;
+  const auto look_at = [&](const SymInt& number) {
+    if (number.is_literal() || !seen.try_emplace(&number.expr(), true).second) return;
+    if (const auto* const hint = std::get_if<int64_t>(&number.expr().hint)) {
+      examples.try_emplace(plain_text(number.expr()), *hint);
+    }
+  };
+  for (const Value* value : graph.values_of(ValueKind::kTensor)) {
+    for (const SymInt& size : value->tensor()->sizes) look_at(size);
+  }
+  for (const Value* value : graph.values_of(ValueKind::kSymInt)) look_at(std::get<SymInt>(value->meta()));
+  return examples;
+}
+
+void add_operators(const ExportedProgram& program, ProgramSummary& summary) {
+  std::unordered_map<std::string_view, uint64_t> counts;
+  program.graph().for_each_graph([&](const Graph& graph) {
+    ++summary.subgraphs;
+    for (const Node& node : graph.nodes()) {
+      ++counts[node.target];
+      ++summary.nodes;
+    }
+  });
+  --summary.subgraphs;  // the program's own graph is none
+  for (const auto& [target, count] : counts) summary.operators.emplace_back(target, count);
+  std::sort(summary.operators.begin(), summary.operators.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+}
+
+// From the descriptions in the graph, so that a program without its weights can be summarized too.
+void add_weights(const ExportedProgram& program, size_t module_depth, ProgramSummary& summary) {
+  std::unordered_map<std::string, size_t> places;
+  for (const InputSpec& spec : program.signature.inputs) {
+    const bool is_parameter = spec.kind == InputKind::kParameter;
+    const bool is_buffer = spec.kind == InputKind::kBuffer;
+    if (!is_parameter && !is_buffer && spec.kind != InputKind::kTensorConstant) continue;
+    const Value* const value = spec.argument.value();
+    const TensorMeta* const meta = value != nullptr ? value->tensor() : nullptr;
+    uint64_t elements = meta != nullptr ? 1 : 0;
+    for (size_t i = 0; meta != nullptr && i < meta->sizes.size(); ++i) {
+      const int64_t size = meta->sizes[i].is_literal() ? std::max<int64_t>(meta->sizes[i].literal(), 0) : 0;
+      if (__builtin_mul_overflow(elements, static_cast<uint64_t>(size), &elements)) elements = 0;
+    }
+    const uint64_t bytes = meta != nullptr ? elements * dtype_size(meta->dtype) : 0;
+    (is_parameter ? summary.parameters : is_buffer ? summary.buffers : summary.constants) += 1;
+    (is_parameter ? summary.parameter_elements
+     : is_buffer  ? summary.buffer_elements
+                  : summary.constant_elements) += elements;
+    (is_parameter ? summary.parameter_bytes
+     : is_buffer  ? summary.buffer_bytes
+                  : summary.constant_bytes) += bytes;
+    if (!is_parameter && !is_buffer) continue;
+    // "encoder.layers.0.weight" belongs to "encoder" at depth 1.
+    size_t end = 0;
+    for (size_t depth = 0; depth < module_depth; ++depth) {
+      const size_t dot = spec.target.find('.', end == 0 ? 0 : end + 1);
+      if (dot == std::string::npos) break;
+      end = dot;
+    }
+    const std::string module = spec.target.substr(0, end);
+    const auto [place, is_new] = places.try_emplace(module, summary.modules.size());
+    if (is_new) summary.modules.push_back({module});
+    ProgramSummary::Module& entry = summary.modules[place->second];
+    ++entry.tensors;
+    entry.elements += elements;
+    entry.bytes += bytes;
+  }
+}
+
+}  // namespace
+
+std::string plain_text(const SymExpr& expr) {
+  try {
+    return symbolic::to_string(symbolic::parse(expr.text));
+  } catch (const Error&) {
+    return printable(expr.text, 400);
+  }
+}
+
+std::string_view short_dtype_name(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8:
+      return "u8";
+    case DType::kInt8:
+      return "i8";
+    case DType::kInt16:
+      return "i16";
+    case DType::kInt32:
+      return "i32";
+    case DType::kInt64:
+      return "i64";
+    case DType::kFloat16:
+      return "f16";
+    case DType::kFloat32:
+      return "f32";
+    case DType::kFloat64:
+      return "f64";
+    case DType::kComplex32:
+      return "c32";
+    case DType::kComplex64:
+      return "c64";
+    case DType::kComplex128:
+      return "c128";
+    case DType::kBool:
+      return "b8";
+    case DType::kBFloat16:
+      return "bf16";
+    case DType::kFloat8E5M2:
+      return "f8e5m2";
+    case DType::kFloat8E4M3FN:
+      return "f8e4m3fn";
+    case DType::kFloat8E5M2FNUZ:
+      return "f8e5m2fnuz";
+    case DType::kFloat8E4M3FNUZ:
+      return "f8e4m3fnuz";
+    case DType::kFloat8E8M0FNU:
+      return "f8e8m0fnu";
+    case DType::kUInt16:
+      return "u16";
+    case DType::kUInt32:
+      return "u32";
+    case DType::kUInt64:
+      return "u64";
+    default:
+      return dtype_name(dtype);
+  }
+}
+
+std::string type_text(const TensorMeta& meta) {
+  std::string text = fmt::format("{}[", short_dtype_name(meta.dtype));
+  for (size_t i = 0; i < meta.sizes.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += number_text(meta.sizes[i]);
+  }
+  text += ']';
+  if (meta.device.type != "cpu") text += fmt::format(" on {}", meta.device.to_string());
+  return text;
+}
+
+std::string type_text(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kTensor:
+      return type_text(*value.tensor());
+    case ValueKind::kSymInt:
+      return fmt::format("Sym({})", number_text(std::get<SymInt>(value.meta())));
+    case ValueKind::kSymFloat: {
+      const auto& number = std::get<SymFloat>(value.meta());
+      return number.is_literal() ? fmt::format("float({})", number.literal())
+                                 : fmt::format("SymFloat({})", plain_text(number.expr()));
+    }
+    case ValueKind::kSymBool: {
+      const auto& number = std::get<SymBool>(value.meta());
+      return number.is_literal() ? (number.literal() ? "True" : "False")
+                                 : fmt::format("SymBool({})", plain_text(number.expr()));
+    }
+    case ValueKind::kCustomObj:
+      return printable(std::get<CustomObjMeta>(value.meta()).class_fqn);
+    case ValueKind::kUnknown:
+      break;
+  }
+  return "?";
+}
+
+ProgramSummary summarize(const ExportedProgram& program, size_t module_depth) {
+  ProgramSummary summary;
+  add_inputs(program, summary);
+  add_outputs(program, summary);
+  const std::unordered_map<std::string, int64_t> examples = example_values(program.graph());
+  for (const auto& [name, range] : program.range_constraints) {
+    const auto example = examples.find(name);
+    summary.symbols.push_back(
+        {name, range.min, range.max,
+         example == examples.end() ? std::nullopt : std::optional<int64_t>(example->second)});
+  }
+  add_operators(program, summary);
+  add_weights(program, module_depth, summary);
+  return summary;
+}
+
+}  // namespace flambeau::graph
