@@ -1,31 +1,40 @@
 #include "flambeau/graph/text_expr.h"
 
-#include "flambeau/graph/text_names.h"
+#include "flambeau/base/error.h"
+#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/print.h"
 
 namespace flambeau::graph {
-namespace {
-
-constexpr std::string_view kSymbol = "Symbol('";
-
-}  // namespace
 
 std::string plain_expression(std::string_view text) {
-  if (text.starts_with(kSymbol)) {
-    const std::string_view rest = text.substr(kSymbol.size());
-    const std::string_view name = rest.substr(0, rest.find('\''));
-    if (is_identifier(name) && text.find(')') == text.size() - 1) return std::string(name);
+  try {
+    return symbolic::to_string(symbolic::parse(text));
+  } catch (const Error&) {
+    return std::string(text);
   }
-  return std::string(text);
 }
 
 std::vector<std::string> symbols_of(std::string_view text) {
   std::vector<std::string> names;
-  for (size_t at = text.find(kSymbol); at != std::string_view::npos; at = text.find(kSymbol, at + 1)) {
-    const std::string_view rest = text.substr(at + kSymbol.size());
-    names.emplace_back(rest.substr(0, rest.find('\'')));
+  try {
+    for (const symbolic::Expr& symbol : symbolic::free_symbols(symbolic::parse(text))) {
+      names.emplace_back(symbol.name());
+    }
+  } catch (const Error&) {
+    // No expression: it names nothing.
   }
-  if (names.empty() && is_identifier(text)) names.emplace_back(text);
   return names;
+}
+
+std::string file_expression(std::string_view plain,
+                            const std::function<std::optional<std::string>(std::string_view)>& symbol) {
+  return symbolic::to_srepr(symbolic::parse(plain, [&](std::string_view name) -> std::optional<symbolic::Expr> {
+    const std::optional<std::string> known = symbol(name);
+    if (!known) return std::nullopt;
+    symbolic::Expr found = symbolic::parse(*known);
+    if (!found.is_symbol()) return std::nullopt;
+    return found;
+  }));
 }
 
 }  // namespace flambeau::graph

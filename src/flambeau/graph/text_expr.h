@@ -1,6 +1,8 @@
 // Expressions of sizes between their two spellings: the one of files and the one people read.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,5 +13,9 @@ namespace flambeau::graph {
 std::string plain_expression(std::string_view text);
 // The names of the symbols in it.
 std::vector<std::string> symbols_of(std::string_view text);
+// The way back. `symbol` gives the file's spelling of a symbol, or nothing: then it is one as PyTorch makes
+// them. Throws Error for text that is no expression.
+std::string file_expression(std::string_view plain,
+                            const std::function<std::optional<std::string>(std::string_view)>& symbol);
 
 }  // namespace flambeau::graph
