@@ -55,7 +55,9 @@ class AtomPrinter {
   }
 
   void operator_name(const std::string& name) {
-    if (names_.lossless && !is_dotted_name(name)) {
+    const bool is_constant =
+        name.starts_with("torch.") && kind_for_torch_word(std::string_view(name).substr(6)) != K::kOperator;
+    if (names_.lossless && (!is_dotted_name(name) || is_constant)) {
       out_ += "operator(" + python_repr(std::string_view(name)) + ")";
     } else {
       out_ += name;
@@ -109,20 +111,38 @@ class AtomPrinter {
   const AtomNames& names_;
 };
 
-template <typename Items>
-bool any_ref(const Items& items) {
-  return std::any_of(items.begin(), items.end(), [](const auto& entry) { return bool(entry.ref); });
-}
+template <typename T>
+constexpr bool kIsList = false;
+template <typename T>
+constexpr bool kIsList<std::vector<T>> = true;
 
-// What a list of names is read as: the kind of its first value that says something.
-K kind_of_names(const std::vector<ValueRef>& items) {
-  if (std::any_of(items.begin(), items.end(), [](const ValueRef& ref) { return !ref; })) {
-    return K::kOptionalTensors;
+void note(ListShape& shape, const ValueRef& ref) {
+  if (ref) {
+    shape.add_name(ref->kind());
+  } else {
+    shape.has_none = true;
   }
-  return items.empty() ? K::kInts : K::kTensors;
+}
+void note(ListShape& shape, int64_t) { shape.has_integer = true; }
+void note(ListShape& shape, double) { shape.has_real = true; }
+void note(ListShape& shape, bool) { shape.has_bool = true; }
+void note(ListShape& shape, uint8_t) { shape.has_bool = true; }
+void note(ListShape& shape, const std::string&) { shape.has_string = true; }
+template <typename T>
+void note(ListShape& shape, const std::vector<T>&) {
+  shape.has_other = true;
+}
+void note(ListShape& shape, const std::vector<int64_t>&) { shape.has_tuple = true; }
+template <typename Number>
+void note(ListShape& shape, const SymArgument<Number>& item) {
+  if (item.ref) {
+    shape.add_name(item.ref->kind());
+  } else {
+    note(shape, item.literal);
+  }
 }
 
-// What reading the atom alone gives; must agree with the reader in text_literal.cpp.
+// What reading the atom alone gives.
 K inferred_kind(const Argument& argument) {
   switch (argument.kind()) {
     case K::kTensor:
@@ -136,34 +156,20 @@ K inferred_kind(const Argument& argument) {
       if (argument.is(K::kSymFloat)) return K::kFloat;
       if (argument.is(K::kSymBool)) return K::kBool;
       return K::kNone;
-    case K::kTensors:
-      return kind_of_names(argument.get<K::kTensors>());
-    case K::kOptionalTensors:
-      return kind_of_names(argument.get<K::kOptionalTensors>());
-    case K::kSymInts:
-      return any_ref(argument.get<K::kSymInts>()) ? K::kSymInts : K::kInts;
-    case K::kSymFloats:
-      return any_ref(argument.get<K::kSymFloats>())  ? K::kSymFloats
-             : argument.get<K::kSymFloats>().empty() ? K::kInts
-                                                     : K::kFloats;
-    case K::kSymBools:
-      return any_ref(argument.get<K::kSymBools>())  ? K::kSymBools
-             : argument.get<K::kSymBools>().empty() ? K::kInts
-                                                    : K::kBools;
-    case K::kFloats:
-      return argument.get<K::kFloats>().empty() ? K::kInts : K::kFloats;
-    case K::kStrings:
-      return argument.get<K::kStrings>().empty() ? K::kInts : K::kStrings;
-    case K::kBools:
-      return argument.get<K::kBools>().empty() ? K::kInts : K::kBools;
-    case K::kIntLists:
-      return argument.get<K::kIntLists>().empty() ? K::kInts : K::kIntLists;
-    case K::kFloatLists:
-    case K::kNestedTensors:
-      return K::kInts;  // always said
     default:
-      return argument.kind();
+      break;
   }
+  return std::visit(
+      [&](const auto& holder) {
+        if constexpr (kIsList<std::decay_t<decltype(holder.data)>>) {
+          ListShape shape;
+          for (const auto& item : holder.data) note(shape, item);
+          return kind_for_list(shape);
+        } else {
+          return argument.kind();
+        }
+      },
+      argument.data());
 }
 
 }  // namespace
@@ -196,6 +202,16 @@ bool is_dotted_name(std::string_view text) {
   }
 }
 
+ArgumentKind kind_for_torch_word(std::string_view word) {
+  if (layout_from_name(word)) return K::kLayout;
+  if (dtype_from_name(word)) return K::kScalarType;
+  for (const MemoryFormat format : {MemoryFormat::kContiguous, MemoryFormat::kPreserve,
+                                    MemoryFormat::kChannelsLast, MemoryFormat::kChannelsLast3d}) {
+    if (memory_format_name(format) == word) return K::kMemoryFormat;
+  }
+  return K::kOperator;
+}
+
 std::string_view kind_word(ArgumentKind kind) {
   return kind == K::kUnknown ? "json" : argument_kind_key(kind).substr(3);
 }
@@ -207,6 +223,29 @@ bool kind_from_word(std::string_view word, ArgumentKind& kind) {
     return true;
   }
   return false;
+}
+
+ArgumentKind kind_for_list(const ListShape& shape) {
+  const int constants = shape.has_integer + shape.has_real + shape.has_bool + shape.has_none;
+  const int others = shape.has_string + shape.has_tuple + shape.has_other;
+  if (shape.has_other || constants + others > 1 || (shape.has_name && others > 0)) return K::kUnknown;
+  if (shape.has_none) return K::kOptionalTensors;
+  if (shape.has_string) return K::kStrings;
+  if (shape.has_tuple) return K::kIntLists;
+  if (!shape.has_name) return shape.has_real ? K::kFloats : shape.has_bool ? K::kBools : K::kInts;
+  if (shape.has_integer) return K::kSymInts;
+  if (shape.has_real) return K::kSymFloats;
+  if (shape.has_bool) return K::kSymBools;
+  switch (shape.first_name) {
+    case ValueKind::kSymInt:
+      return K::kSymInts;
+    case ValueKind::kSymFloat:
+      return K::kSymFloats;
+    case ValueKind::kSymBool:
+      return K::kSymBools;
+    default:
+      return K::kTensors;
+  }
 }
 
 ArgumentKind kind_for_value(ValueKind kind) {

@@ -28,13 +28,14 @@ std::vector<std::string> symbols_of(std::string_view text) {
 
 std::string file_expression(std::string_view plain,
                             const std::function<std::optional<std::string>(std::string_view)>& symbol) {
-  return symbolic::to_srepr(symbolic::parse(plain, [&](std::string_view name) -> std::optional<symbolic::Expr> {
-    const std::optional<std::string> known = symbol(name);
-    if (!known) return std::nullopt;
-    symbolic::Expr found = symbolic::parse(*known);
-    if (!found.is_symbol()) return std::nullopt;
-    return found;
-  }));
+  return symbolic::to_srepr(
+      symbolic::parse(plain, [&](std::string_view name) -> std::optional<symbolic::Expr> {
+        const std::optional<std::string> known = symbol(name);
+        if (!known) return std::nullopt;
+        symbolic::Expr found = symbolic::parse(*known);
+        if (!found.is_symbol()) return std::nullopt;
+        return found;
+      }));
 }
 
 }  // namespace flambeau::graph

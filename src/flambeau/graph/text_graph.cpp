@@ -204,10 +204,21 @@ class GraphPrinter {
     return name;
   }
 
+  const TextOperator* operator_for(const Node& node) const {
+    const TextOperator* const shape = operator_of(node.target, node.inputs().size());
+    if (!lossless_ || shape == nullptr) return shape;
+    // Where it can be read back: "-3" would be a number.
+    for (const NamedArgument& input : node.inputs()) {
+      const bool is_number = input.argument.is(ArgumentKind::kInt) || input.argument.is(ArgumentKind::kFloat);
+      if (input.argument.value() == nullptr && (!is_number || shape->operands == 1)) return nullptr;
+    }
+    return shape;
+  }
+
   void call(const Node& node) {
     std::string& out = context_.out;
     const std::vector<NamedArgument>& inputs = node.inputs();
-    if (const TextOperator* const shape = operator_of(node.target, inputs.size())) {
+    if (const TextOperator* const shape = operator_for(node)) {
       const auto atom = [&](size_t i) {
         if (i < inputs.size()) append_atom(out, inputs[i].argument, names_);
       };

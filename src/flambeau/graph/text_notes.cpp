@@ -60,6 +60,12 @@ std::string passed_by_mark(const ExportedProgram& program, const NamedArgument& 
   return mark;
 }
 
+// Names stand alone here: none can be taken for something else but "_", which is no name.
+std::string argument_token(const std::string& name, bool by_name) {
+  if (name.empty() && !by_name) return "_";
+  return is_identifier(name) && name != "_" ? name : "%" + python_repr(std::string_view(name));
+}
+
 // "(self, other: sym_int, alpha=)": the arguments in the order of the file.
 std::string arguments_note(const ExportedProgram& program, const Node& node) {
   std::string out;
@@ -71,7 +77,7 @@ std::string arguments_note(const ExportedProgram& program, const Node& node) {
     const std::string kind = kind_note(input.argument);
     if (!is_first) out += ", ";
     is_first = false;
-    out += input.name.empty() && !by_name ? "_" : input.name == "_" ? "%'_'" : name_token(input.name);
+    out += argument_token(input.name, by_name);
     out += mark;
     if (!kind.empty()) out += ": " + kind;
     if (!input.extras.empty()) out += " " + extras_note("extra", input.extras);
