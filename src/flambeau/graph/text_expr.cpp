@@ -1,5 +1,8 @@
 #include "flambeau/graph/text_expr.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/parse.h"
 #include "flambeau/symbolic/print.h"
@@ -14,16 +17,40 @@ std::string plain_expression(std::string_view text) {
   }
 }
 
-std::vector<std::string> symbols_of(std::string_view text) {
-  std::vector<std::string> names;
-  try {
-    for (const symbolic::Expr& symbol : symbolic::free_symbols(symbolic::parse(text))) {
-      names.emplace_back(symbol.name());
-    }
-  } catch (const Error&) {
-    // No expression: it names nothing.
+struct ExprTerms::Terms {
+  std::unordered_set<symbolic::Expr, symbolic::ExprHash> all;
+  std::unordered_map<std::string, symbolic::Expr> symbols;
+
+  void add(const symbolic::Expr& expr) {
+    if (!all.insert(expr).second) return;
+    if (expr.is_symbol()) symbols.emplace(expr.name(), expr);
+    for (const symbolic::Expr& argument : expr.args()) add(argument);
   }
-  return names;
+};
+
+ExprTerms::ExprTerms() : terms_(std::make_unique<Terms>()) {}
+ExprTerms::~ExprTerms() = default;
+
+void ExprTerms::add(std::string_view text) {
+  try {
+    terms_->add(symbolic::parse(text));
+  } catch (const Error&) {
+    // No expression: it has no parts.
+  }
+}
+
+bool ExprTerms::contains(std::string_view plain) const {
+  try {
+    const symbolic::Expr expr =
+        symbolic::parse(plain, [&](std::string_view name) -> std::optional<symbolic::Expr> {
+          const auto found = terms_->symbols.find(std::string(name));
+          if (found == terms_->symbols.end()) return std::nullopt;
+          return found->second;
+        });
+    return !expr.is_number() && terms_->all.contains(expr);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::string file_expression(std::string_view plain,

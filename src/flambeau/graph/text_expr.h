@@ -2,17 +2,31 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace flambeau::graph {
 
 // "2*s77" for "Mul(Integer(2), Symbol('s77', ...))"; text that is no expression stays as it is.
 std::string plain_expression(std::string_view text);
-// The names of the symbols in it.
-std::vector<std::string> symbols_of(std::string_view text);
+
+// Expressions, and all that they are made of.
+class ExprTerms {
+ public:
+  ExprTerms();
+  ~ExprTerms();
+  // Text that is no expression adds nothing.
+  void add(std::string_view text);
+  // Whether the expression of that plain form is one of them, or part of one.
+  bool contains(std::string_view plain) const;
+
+ private:
+  struct Terms;
+  std::unique_ptr<Terms> terms_;
+};
+
 // The way back. `symbol` gives the file's spelling of a symbol, or nothing: then it is one as PyTorch makes
 // them. Throws Error for text that is no expression.
 std::string file_expression(std::string_view plain,

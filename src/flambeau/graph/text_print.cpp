@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
-
 #include "flambeau/graph/text_expr.h"
 #include "flambeau/graph/text_graph.h"
 #include "flambeau/graph/text_sections.h"
@@ -57,15 +55,14 @@ std::string bound_text(const std::optional<int64_t>& bound, std::string_view unb
   return bound ? std::to_string(*bound) : std::string(unbounded);
 }
 
-// Those of symbols that some value's description has; PyTorch drops the others when it loads a program.
+// Those of symbols and expressions that some value's description has; PyTorch drops the others when it loads
+// a program.
 void print_ranges(TextContext& context) {
-  std::unordered_set<std::string> symbols;
-  for (const ExprNames::Entry& entry : context.exprs.entries()) {
-    for (std::string& name : symbols_of(entry.expr->text)) symbols.insert(std::move(name));
-  }
+  ExprTerms terms;
+  for (const ExprNames::Entry& entry : context.exprs.entries()) terms.add(entry.expr->text);
   std::string out;
   for (const auto& [symbol, range] : context.program.range_constraints) {
-    if (!symbols.contains(symbol)) continue;
+    if (!terms.contains(symbol)) continue;
     if (!out.empty()) out += ", ";
     out += fmt::format("{}: VR[{}, {}]", symbol, bound_text(range.min, "-int_oo"),
                        bound_text(range.max, "int_oo"));
