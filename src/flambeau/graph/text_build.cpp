@@ -67,7 +67,9 @@ class GraphBuilder {
   // ---- values, before everything that refers to them
   void values() {
     for (const InputText& input : text_.inputs) describe(input.value);
-    for (const Statement& statement : text_.statements) describe(statement.value);
+    for (const Statement& statement : text_.statements) {
+      if (statement.kind != Statement::Kind::kSubgraph) describe(statement.value);
+    }
     for (const ValueText& value : text_.values) describe(value);
     std::unordered_map<std::string_view, Meta*> by_name;
     for (auto& [name, meta] : described_) {

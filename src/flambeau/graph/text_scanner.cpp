@@ -35,6 +35,8 @@ void append_utf8(std::string& to, uint32_t code) {
 
 }  // namespace
 
+std::string TextPlace::to_string() const { return fmt::format("{}, column {}", line, column); }
+
 void fail_at(TextPlace place, std::string message, std::string remedy) {
   at_place(place, [&] { throw Error(ErrorCode::kCorrupt, std::move(message), std::move(remedy)); });
   throw Error(ErrorCode::kInternal, "an error was lost");
@@ -64,7 +66,7 @@ void TextScanner::next_line() {
 
 TextPlace TextScanner::place() {
   skip_spaces();
-  return {number_, static_cast<uint32_t>(column_ + 1)};
+  return {std::max(number_, 1U), static_cast<uint32_t>(column_ + 1)};
 }
 
 void TextScanner::fail(std::string message, std::string remedy) {

@@ -12,16 +12,16 @@ namespace flambeau::graph {
 
 // A place in the text, for errors found later.
 struct TextPlace {
-  uint32_t line = 0;
-  uint32_t column = 0;
+  uint32_t line = 1;
+  uint32_t column = 1;
+  // "12, column 5".
+  std::string to_string() const;
 };
 [[noreturn]] void fail_at(TextPlace place, std::string message, std::string remedy = {});
 // Runs `body`; an Error that leaves it gains the place.
 template <typename Body>
 decltype(auto) at_place(TextPlace place, Body&& body) {
-  return with_location("line", std::to_string(place.line), [&]() -> decltype(auto) {
-    return with_location("column", std::to_string(place.column), std::forward<Body>(body));
-  });
+  return with_location("line", place.to_string(), std::forward<Body>(body));
 }
 
 class TextScanner {
@@ -73,7 +73,7 @@ class TextScanner {
   std::string_view last_comment_;
   size_t column_ = 0;
   size_t indent_ = 0;
-  uint32_t number_ = 0;
+  uint32_t number_ = 0;  // of the line; 0 before the first
   bool at_end_ = false;
 };
 
