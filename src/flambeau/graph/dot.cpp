@@ -1,0 +1,224 @@
+#include "flambeau/graph/dot.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "flambeau/graph/text_notes.h"
+
+namespace flambeau::graph {
+namespace {
+
+// In double quotes. Graphviz reads backslash escapes in labels, and nothing else there.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += ' ';
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+// "aten.add.Tensor" for "torch.ops.aten.add.Tensor", "mul" for "_operator.mul"; ".default" says nothing.
+std::string short_target(std::string_view target) {
+  for (const std::string_view prefix : {"torch.ops.higher_order.", "torch.ops.", "_operator."}) {
+    if (!target.starts_with(prefix)) continue;
+    target.remove_prefix(prefix.size());
+    break;
+  }
+  if (target.ends_with(".default")) target.remove_suffix(8);
+  return std::string(target);
+}
+
+// The modules around a node, outermost first, by their full names. The metadata lists "key,path,class;...".
+std::vector<std::string> module_path(const Node& node) {
+  std::vector<std::string> path;
+  const std::string* const stack = node.find_metadata("nn_module_stack");
+  if (stack == nullptr) return path;
+  std::string_view rest = *stack;
+  while (!rest.empty()) {
+    const size_t end = rest.find(';');
+    const std::string_view entry = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const size_t comma = entry.find(',');
+    if (comma == std::string_view::npos) continue;
+    const std::string_view name = entry.substr(comma + 1, entry.find(',', comma + 1) - comma - 1);
+    if (!name.empty()) path.emplace_back(name);
+  }
+  return path;
+}
+
+class DotPrinter {
+ public:
+  DotPrinter(const ExportedProgram& program, const DotOptions& options)
+      : options_(options), context_{program, {}, ExprNames(false), {}, {}} {
+    for (const InputSpec& spec : program.signature.inputs) {
+      if (const Value* const value = spec.argument.value()) specs_.emplace(value, &spec);
+    }
+  }
+
+  std::string print() {
+    out_ =
+        "digraph program {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n"
+        "  edge [fontname=\"sans-serif\", fontsize=10];\n";
+    graph(context_.program.graph(), "g");
+    return out_ + edges_ + "}\n";
+  }
+
+ private:
+  // The innermost group that is open is where nodes go.
+  void open_modules(const std::vector<std::string>& path) {
+    size_t common = 0;
+    while (common < path.size() && common < modules_.size() && path[common] == modules_[common]) ++common;
+    close_modules(common);
+    for (size_t i = common; i < path.size(); ++i) {
+      // A module that is called twice, or left and entered again, has a box for each time.
+      line(fmt::format("subgraph {} {{", quoted(fmt::format("cluster_module_{}", clusters_++))));
+      ++indent_;
+      line(fmt::format("label={}; style=dashed; color=gray;", quoted(path[i])));
+      modules_.push_back(path[i]);
+    }
+  }
+
+  void close_modules(size_t keep) {
+    for (; modules_.size() > keep; modules_.pop_back()) {
+      --indent_;
+      line("}");
+    }
+  }
+
+  void line(std::string_view text) {
+    out_.append(2 * indent_, ' ');
+    out_ += text;
+    out_ += '\n';
+  }
+
+  void node(const std::string& id, std::string_view label, std::string_view style) {
+    line(fmt::format("{} [label={}{}];", quoted(id), quoted(label), style));
+  }
+
+  void edge(const std::string& from, const std::string& to, const Value& value) {
+    const std::string type = options_.shapes ? type_text(context_, value) : "";
+    edges_ += fmt::format("  {} -> {}", quoted(from), quoted(to));
+    if (!type.empty()) edges_ += fmt::format(" [label={}]", quoted(type));
+    edges_ += ";\n";
+  }
+
+  void uses(const Argument& argument, const std::string& id) {
+    argument.for_each_value([&](const Value& value) {
+      const auto found = givers_.find(&value);
+      if (found != givers_.end()) {
+        edge(found->second, id, value);
+      } else if (undefined_.insert(&value).second) {
+        node(id + "?" + value.name(), value.name() + "?", ", style=dashed, color=red");
+        givers_.emplace(&value, id + "?" + value.name());
+        edge(id + "?" + value.name(), id, value);
+      }
+    });
+  }
+
+  std::string input_style(const Value& value, std::string& label) const {
+    const auto found = specs_.find(&value);
+    if (found == specs_.end()) return ", shape=ellipse";
+    const InputSpec& spec = *found->second;
+    if (!spec.target.empty()) label = spec.target;
+    switch (spec.kind) {
+      case InputKind::kParameter:
+        return ", shape=cylinder, style=filled, fillcolor=\"#cfe8cf\"";
+      case InputKind::kBuffer:
+        return ", shape=cylinder, style=filled, fillcolor=\"#fff2cc\"";
+      case InputKind::kTensorConstant:
+      case InputKind::kCustomObj:
+        return ", shape=cylinder, style=filled, fillcolor=\"#e6e6e6\"";
+      case InputKind::kToken:
+        return ", shape=plaintext, style=dashed";
+      default:
+        return ", shape=ellipse, style=filled, fillcolor=\"#cfe2f3\"";
+    }
+  }
+
+  void graph(const Graph& graph, const std::string& prefix) {
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      const Value* const value = graph.inputs()[i].value();
+      const std::string id = fmt::format("{}.input{}", prefix, i);
+      if (value == nullptr) {
+        node(id, "constant", ", shape=ellipse, style=dashed");
+        continue;
+      }
+      std::string label = value->name();
+      const std::string style = input_style(*value, label);
+      node(id, label, style);
+      givers_.emplace(value, id);
+    }
+    size_t index = 0;
+    for (const Node& each : graph.nodes()) {
+      const std::string id = fmt::format("{}.node{}", prefix, index++);
+      if (options_.modules) open_modules(module_path(each));
+      node(id, fmt::format("{}\n{}", short_target(each.target), each.label()), "");
+      for (const Argument& output : each.outputs()) {
+        output.for_each_value([&](const Value& value) { givers_.emplace(&value, id); });
+      }
+      for (const NamedArgument& input : each.inputs()) {
+        uses(input.argument, id);
+        if (input.argument.is(ArgumentKind::kGraph)) {
+          subgraph(input.argument.get<ArgumentKind::kGraph>(), id);
+        }
+      }
+    }
+    close_modules(0);
+    for (size_t i = 0; i < graph.outputs().size(); ++i) {
+      const std::string id = fmt::format("{}.output{}", prefix, i);
+      const Value* const value = graph.outputs()[i].value();
+      node(id, value != nullptr ? value->name() : "constant",
+           ", shape=ellipse, style=filled, fillcolor=\"#f4cccc\"");
+      uses(graph.outputs()[i], id);
+    }
+  }
+
+  void subgraph(const GraphArgument& inner, const std::string& node_id) {
+    const std::string prefix = fmt::format("s{}", clusters_++);
+    std::vector<std::string> outer = std::exchange(modules_, {});
+    line(fmt::format("subgraph {} {{", quoted("cluster_" + prefix)));
+    ++indent_;
+    line(fmt::format("label={}; style=filled; color=\"#f5f5f5\";", quoted(inner.name)));
+    graph(*inner.graph, prefix);
+    --indent_;
+    line("}");
+    modules_ = std::move(outer);
+    const std::string first = prefix + (!inner.graph->inputs().empty()  ? ".input0"
+                                        : inner.graph->node_count() > 0 ? ".node0"
+                                                                        : ".output0");
+    if (inner.graph->inputs().empty() && inner.graph->node_count() == 0 && inner.graph->outputs().empty())
+      return;
+    edges_ += fmt::format("  {} -> {} [style=dotted, label={}];\n", quoted(node_id), quoted(first),
+                          quoted(inner.name));
+  }
+
+  DotOptions options_;
+  TextContext context_;
+  std::unordered_map<const Value*, const InputSpec*> specs_;
+  std::unordered_map<const Value*, std::string> givers_;
+  std::unordered_set<const Value*> undefined_;
+  std::vector<std::string> modules_;
+  std::string out_;
+  std::string edges_;
+  size_t indent_ = 1;
+  size_t clusters_ = 0;
+};
+
+}  // namespace
+
+std::string to_dot(const ExportedProgram& program, const DotOptions& options) {
+  return DotPrinter(program, options).print();
+}
+
+}  // namespace flambeau::graph
