@@ -109,11 +109,13 @@ class Differ {
 int run_diff(const DiffOptions& options, const CommonOptions& common) {
   catch_interrupts();
   ProgressBar progress(common.quiet || common.json);
-  const Checkpoint a = load_checkpoint(options.a);
-  const Checkpoint b = load_checkpoint(options.b);
+  const bool is_programs = is_program_file(options.a) && is_program_file(options.b);
+  DiffRows structure;
+  if (is_programs) structure = diff_structure(options.a, options.b);
   Differ differ(options, progress);
-  differ.run(a, b);
-  const bool is_equal = differ.rows().empty();
+  if (!is_programs || structure.has_weights)
+    differ.run(load_checkpoint(options.a), load_checkpoint(options.b));
+  const bool is_equal = differ.rows().empty() && structure.rows.empty();
   if (common.json) {
     json::Value value;
     value.set("equal", is_equal);
@@ -128,8 +130,33 @@ int run_diff(const DiffOptions& options, const CommonOptions& common) {
       rows.push_back(std::move(entry));
     }
     value.set("differences", std::move(rows));
+    if (is_programs) {
+      json::Value program;
+      program.set("nodes_equal", static_cast<uint64_t>(structure.equal_nodes));
+      program.set("nodes_following", static_cast<uint64_t>(structure.follows));
+      json::Array parts;
+      for (const DiffRow& row : structure.rows) {
+        json::Value entry;
+        entry.set("part", row.part);
+        entry.set("name", row.name);
+        entry.set("status", row.status);
+        entry.set("detail", row.detail);
+        parts.push_back(std::move(entry));
+      }
+      program.set("differences", std::move(parts));
+      value.set("program", std::move(program));
+    }
     print_json(value);
   } else if (!common.quiet) {
+    if (is_programs) {
+      Table table({"part", "name", "difference", ""});
+      for (const DiffRow& row : structure.rows)
+        table.add({row.part, printable(row.name), row.status, row.detail});
+      if (!table.empty()) table.print();
+      fmt::print("{} equal, {} different", counted(structure.equal_nodes, "node"), structure.rows.size());
+      if (structure.follows != 0) fmt::print(", and {} after them", counted(structure.follows, "node"));
+      fmt::print("\n");
+    }
     Table table({"tensor", "difference", ""});
     for (const Row& row : differ.rows()) table.add({printable(row.name), row.status, row.detail});
     if (!table.empty()) table.print();

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <unordered_map>
 
+#include "command_inspect_program.h"
 #include "commands.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
@@ -82,7 +83,7 @@ json::Value tensor_json(const CheckpointTensor& entry, const InspectOptions& opt
 }
 
 json::Value inspection_json(const std::string& path, const Inspection& inspection,
-                            const InspectOptions& options, ThreadPool& pool) {
+                            const pt2::Package* package, const InspectOptions& options, ThreadPool& pool) {
   const FileKindInfo& kind = file_kind_info(inspection.kind);
   json::Value value;
   value.set("file", path);
@@ -101,6 +102,11 @@ json::Value inspection_json(const std::string& path, const Inspection& inspectio
       tensors.push_back(tensor_json(entry, options, pool, budget));
     }
     for (const auto& [key, text] : inspection.checkpoint->metadata()) metadata.set(key, text);
+  }
+  if (package != nullptr) {
+    json::Array programs;
+    for (const pt2::Model& model : package->models) programs.push_back(program_json(model));
+    value.set("programs", std::move(programs));
   }
   value.set("tensors", std::move(tensors));
   value.set("metadata", std::move(metadata));
@@ -192,8 +198,8 @@ std::vector<RecordInfo> notable_records(const std::vector<RecordInfo>& records) 
   return notable;
 }
 
-void print_inspection(const std::string& path, const Inspection& inspection, const InspectOptions& options,
-                      ThreadPool& pool) {
+void print_inspection(const std::string& path, const Inspection& inspection, const pt2::Package* package,
+                      const InspectOptions& options, ThreadPool& pool) {
   const FileKindInfo& kind = file_kind_info(inspection.kind);
   fmt::print("{}: {}, {}\n", styled(printable(path, 400), Style::kBold), kind.description,
              human_bytes(inspection.file_size));
@@ -205,15 +211,19 @@ void print_inspection(const std::string& path, const Inspection& inspection, con
   if (!inspection.records.empty()) facts.push_back(counted(inspection.records.size(), "record"));
   if (!facts.empty()) fmt::print("  {}\n", fmt::join(facts, ", "));
 
-  if (inspection.checkpoint) {
+  if (package != nullptr) {
+    for (const pt2::Model& model : package->models) print_program(model, options.limit);
+  }
+  // A program's weights are shown by module; one by one only with their statistics.
+  if (inspection.checkpoint && (package == nullptr || options.statistics)) {
     for (const auto& [key, text] : inspection.checkpoint->metadata()) {
       fmt::print("  {}: {}\n", printable(key), printable(text, 200));
     }
     print_tensors(*inspection.checkpoint, options, pool);
   }
-  if (options.structure || is_worth_showing(inspection)) print_structure(inspection);
+  if (options.structure || (package == nullptr && is_worth_showing(inspection))) print_structure(inspection);
   // Beside the tensors only what a person might want to read: code, extra files, libraries.
-  const bool show_all = options.records || !inspection.checkpoint;
+  const bool show_all = options.records || (!inspection.checkpoint && package == nullptr);
   const std::vector<RecordInfo> records = show_all ? inspection.records : notable_records(inspection.records);
   if (!records.empty()) {
     print_heading(show_all ? "records" : "files inside");
@@ -238,12 +248,18 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& path = options.files[i];
     try {
-      const Inspection inspection = inspect_file(path);
+      Inspection inspection = inspect_file(path);
+      std::optional<pt2::Package> package;
+      if (is_program_kind(inspection.kind)) {
+        package = pt2::read_package(path);
+        for (const std::string& note : package->notes) inspection.notes.push_back(note);
+      }
+      const pt2::Package* const shown = package ? &*package : nullptr;
       if (common.json) {
-        results.push_back(inspection_json(path, inspection, options, pool));
+        results.push_back(inspection_json(path, inspection, shown, options, pool));
       } else {
         if (i > 0) std::puts("");
-        print_inspection(path, inspection, options, pool);
+        print_inspection(path, inspection, shown, options, pool);
       }
     } catch (const Error& error) {
       // One bad file does not keep the others from being shown.

@@ -44,8 +44,7 @@ json::Array notes_json(const pt2::Notes& notes) {
 }  // namespace
 
 bool is_program_file(const std::string& path) {
-  const FileKind kind = recognize_file(Mapping::open(path)).kind;
-  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson;
+  return is_program_kind(recognize_file(Mapping::open(path)).kind);
 }
 
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common) {

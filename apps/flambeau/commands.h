@@ -83,13 +83,28 @@ struct GraphCommandOptions {
   std::string format = "text";
   std::string output;  // empty: standard output
   std::string model;
+  bool modules = false;
 };
 int run_graph(const GraphCommandOptions& options, const CommonOptions& common);
 
 // What convert, diff and inspect do where the files are exported programs.
 bool is_program_file(const std::string& path);
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common);
-int diff_programs(const DiffOptions& options, const CommonOptions& common);
+
+// How two files of programs differ apart from their weights.
+struct DiffRow {
+  std::string part;
+  std::string name;
+  std::string status;
+  std::string detail;
+};
+struct DiffRows {
+  std::vector<DiffRow> rows;
+  size_t equal_nodes = 0;
+  size_t follows = 0;        // nodes that differ because an operand does
+  bool has_weights = false;  // both files
+};
+DiffRows diff_structure(const std::string& a, const std::string& b);
 
 // A completion script for bash, zsh or fish.
 int run_completion(const std::string& shell);

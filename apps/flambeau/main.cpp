@@ -28,8 +28,13 @@ constexpr const char* kFooter =
     "  flambeau convert --filter 'encoder.*' a.pt b.npz   only some tensors\n"
     "  flambeau diff a.pt b.safetensors                   tensor by tensor\n"
     "  flambeau list model.pt; flambeau extract model.pt data.pkl -o -\n"
+    "  flambeau inspect model.pt2                         inputs, outputs, operators of an exported program\n"
+    "  flambeau verify model.pt2                          is everything in it as it must be\n"
+    "  flambeau graph model.pt2                           the program as PyTorch prints it\n"
+    "  flambeau convert --layout zip new.pt2 old.pt2      for PyTorch 2.1 to 2.7\n"
     "\n"
-    "Exit codes: 0 done (check: harmless, diff: equal), 1 check or diff found something, 2 an error.";
+    "Exit codes: 0 done (check: harmless, verify: valid, diff: equal), 1 check, verify or diff found "
+    "something, 2 an error.";
 
 // One line: what is wrong with the command line, and where help is.
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -110,7 +115,8 @@ int main(int argc, char** argv) {
   convert_app->add_option("--model", convert.model, "Of an archive with several programs: the one to take");
 
   DiffOptions diff;
-  CLI::App* diff_app = app.add_subcommand("diff", "Compare the weights of two files, of any formats");
+  CLI::App* diff_app = app.add_subcommand(
+      "diff", "Compare two files: exported programs by what they compute, then weights, of any formats");
   diff_app->add_option("A", diff.a, "The first file")->required();
   diff_app->add_option("B", diff.b, "The second file")->required();
   diff_app
@@ -125,6 +131,33 @@ int main(int argc, char** argv) {
   CLI::App* check_app =
       app.add_subcommand("check", "Report whether files are safe to open; exit code 0 only if so");
   check_app->add_option("FILE", check.files, "Files to check")->required();
+
+  VerifyCommandOptions verify;
+  CLI::App* verify_app = app.add_subcommand(
+      "verify", "Report everything that is wrong with exported programs; exit code 0 only if nothing is");
+  verify_app->add_option("FILE", verify.files, ".pt2 files, or the JSON of programs")->required();
+  verify_app
+      ->add_option("--dialect", verify.dialect,
+                   "Which operators are allowed: what the program says of itself (auto), everything "
+                   "(training), functional "
+                   "ones (aten), the core set (core), core with tensors only (edge)")
+      ->check(CLI::IsMember({"auto", "training", "aten", "core", "edge"}))
+      ->capture_default_str();
+  verify_app->add_option("-n,--limit", verify.limit, "Findings per program")->capture_default_str();
+
+  GraphCommandOptions graph;
+  CLI::App* graph_app = app.add_subcommand("graph", "Print an exported program");
+  graph_app->add_option("FILE", graph.file, ".pt2, or the JSON of a program")->required();
+  graph_app
+      ->add_option("--format", graph.format,
+                   "As PyTorch prints it (text), with everything that is in the file (full), json, or dot "
+                   "for Graphviz")
+      ->check(CLI::IsMember({"text", "full", "json", "dot"}))
+      ->capture_default_str();
+  graph_app->add_flag("--modules", graph.modules,
+                      "With --format dot: nest nodes in the modules they come from");
+  graph_app->add_option("-o,--output", graph.output, "A file (default: standard output)");
+  graph_app->add_option("--model", graph.model, "Of an archive with several programs: the one to print");
 
   CanonicalizeOptions canonicalize;
   CLI::App* canonicalize_app = app.add_subcommand(
@@ -155,6 +188,8 @@ int main(int argc, char** argv) {
     if (*convert_app) return run_convert(convert, common);
     if (*diff_app) return run_diff(diff, common);
     if (*check_app) return run_check(check, common);
+    if (*verify_app) return run_verify(verify, common);
+    if (*graph_app) return run_graph(graph, common);
     if (*canonicalize_app) return run_canonicalize(canonicalize, common);
     return run_completion(shell);
   };

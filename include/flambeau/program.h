@@ -1,9 +1,14 @@
-// Exported programs: open, look into, verify, canonicalize, compare and save .pt2 files.
+// Exported programs: open, look into, verify, canonicalize, compare, print and save .pt2 files.
 #pragma once
 
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/formats/pt2/schema_versions.h"
 #include "flambeau/graph/canonical.h"
+#include "flambeau/graph/compare.h"
+#include "flambeau/graph/dot.h"
 #include "flambeau/graph/program.h"
 #include "flambeau/graph/summary.h"
+#include "flambeau/graph/text_parse.h"
+#include "flambeau/graph/text_print.h"
+#include "flambeau/graph/verify.h"

@@ -38,6 +38,10 @@ struct FileKindInfo {
   bool has_weights;              // load_checkpoint can open it
 };
 const FileKindInfo& file_kind_info(FileKind kind);
+// Whether it holds exported programs.
+inline bool is_program_kind(FileKind kind) {
+  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson;
+}
 
 // Looks at the bytes, never at the file's name. kUnknown when nothing fits. Throws only for a zip archive
 // that is broken.

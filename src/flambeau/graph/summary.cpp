@@ -6,41 +6,34 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/graph/text_atoms.h"
+#include "flambeau/graph/text_expr.h"
+#include "flambeau/graph/text_python.h"
 #include "flambeau/value/pytree.h"
 
 namespace flambeau::graph {
 namespace {
 
 std::string number_text(const SymInt& number) {
-  return number.is_literal() ? fmt::format("{}", number.literal()) : plain_text(number.expr());
+  return number.is_literal() ? fmt::format("{}", number.literal()) : plain_expression(number.expr().text);
 }
 
 std::string constant_text(const ConstantValue& value) {
   if (const auto* const integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
-  if (const auto* const real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-  if (const auto* const text = std::get_if<std::string>(&value)) return fmt::format("'{}'", printable(*text));
+  if (const auto* const real = std::get_if<double>(&value)) return python_repr(*real);
+  if (const auto* const text = std::get_if<std::string>(&value))
+    return printable(python_repr(std::string_view(*text)));
   if (const auto* const boolean = std::get_if<bool>(&value)) return *boolean ? "True" : "False";
   return "None";
 }
 
 std::string argument_text(const Argument& argument) {
   if (const Value* const value = argument.value()) return type_text(*value);
-  switch (argument.kind()) {
-    case ArgumentKind::kNone:
-      return "None";
-    case ArgumentKind::kInt:
-      return fmt::format("{}", argument.get<ArgumentKind::kInt>());
-    case ArgumentKind::kFloat:
-      return fmt::format("{}", argument.get<ArgumentKind::kFloat>());
-    case ArgumentKind::kBool:
-      return argument.get<ArgumentKind::kBool>() ? "True" : "False";
-    case ArgumentKind::kString:
-      return fmt::format("'{}'", printable(argument.get<ArgumentKind::kString>()));
-    default:
-      return std::string(argument_kind_key(argument.kind()));
-  }
+  std::string text;
+  append_atom(text, argument,
+              {[](const Value& value) { return value.name(); },
+               [](const GraphArgument& inner) { return inner.name; }});
+  return printable(text, 200);
 }
 
 std::string name_of(const Argument& argument) {
@@ -113,7 +106,7 @@ std::unordered_map<std::string, int64_t> example_values(const Graph& graph) {
   const auto look_at = [&](const SymInt& number) {
     if (number.is_literal() || !seen.try_emplace(&number.expr(), true).second) return;
     if (const auto* const hint = std::get_if<int64_t>(&number.expr().hint)) {
-      examples.try_emplace(plain_text(number.expr()), *hint);
+      examples.try_emplace(plain_expression(number.expr().text), *hint);
     }
   };
   for (const Value* value : graph.values_of(ValueKind::kTensor)) {
@@ -181,63 +174,6 @@ void add_weights(const ExportedProgram& program, size_t module_depth, ProgramSum
 
 }  // namespace
 
-std::string plain_text(const SymExpr& expr) {
-  try {
-    return symbolic::to_string(symbolic::parse(expr.text));
-  } catch (const Error&) {
-    return printable(expr.text, 400);
-  }
-}
-
-std::string_view short_dtype_name(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8:
-      return "u8";
-    case DType::kInt8:
-      return "i8";
-    case DType::kInt16:
-      return "i16";
-    case DType::kInt32:
-      return "i32";
-    case DType::kInt64:
-      return "i64";
-    case DType::kFloat16:
-      return "f16";
-    case DType::kFloat32:
-      return "f32";
-    case DType::kFloat64:
-      return "f64";
-    case DType::kComplex32:
-      return "c32";
-    case DType::kComplex64:
-      return "c64";
-    case DType::kComplex128:
-      return "c128";
-    case DType::kBool:
-      return "b8";
-    case DType::kBFloat16:
-      return "bf16";
-    case DType::kFloat8E5M2:
-      return "f8e5m2";
-    case DType::kFloat8E4M3FN:
-      return "f8e4m3fn";
-    case DType::kFloat8E5M2FNUZ:
-      return "f8e5m2fnuz";
-    case DType::kFloat8E4M3FNUZ:
-      return "f8e4m3fnuz";
-    case DType::kFloat8E8M0FNU:
-      return "f8e8m0fnu";
-    case DType::kUInt16:
-      return "u16";
-    case DType::kUInt32:
-      return "u32";
-    case DType::kUInt64:
-      return "u64";
-    default:
-      return dtype_name(dtype);
-  }
-}
-
 std::string type_text(const TensorMeta& meta) {
   std::string text = fmt::format("{}[", short_dtype_name(meta.dtype));
   for (size_t i = 0; i < meta.sizes.size(); ++i) {
@@ -258,12 +194,12 @@ std::string type_text(const Value& value) {
     case ValueKind::kSymFloat: {
       const auto& number = std::get<SymFloat>(value.meta());
       return number.is_literal() ? fmt::format("float({})", number.literal())
-                                 : fmt::format("SymFloat({})", plain_text(number.expr()));
+                                 : fmt::format("SymFloat({})", plain_expression(number.expr().text));
     }
     case ValueKind::kSymBool: {
       const auto& number = std::get<SymBool>(value.meta());
       return number.is_literal() ? (number.literal() ? "True" : "False")
-                                 : fmt::format("SymBool({})", plain_text(number.expr()));
+                                 : fmt::format("SymBool({})", plain_expression(number.expr().text));
     }
     case ValueKind::kCustomObj:
       return printable(std::get<CustomObjMeta>(value.meta()).class_fqn);

@@ -12,13 +12,9 @@
 
 namespace flambeau::graph {
 
-// The expression in the form people read, "2*s0 + 1"; the file's own text where it cannot be parsed.
-std::string plain_text(const SymExpr& expr);
 // "f32[s0, 3]", "SymInt(s0)", "bool".
 std::string type_text(const Value& value);
 std::string type_text(const TensorMeta& meta);
-// PyTorch's short names: "f32", "bf16", "i64", "b8".
-std::string_view short_dtype_name(DType dtype);
 
 struct ProgramSummary {
   struct Port {
