@@ -1,5 +1,6 @@
 """Makes tests/fuzz/corpus/pt2 and tests/fuzz/corpus/program_json from the golden files.
 
+The programs of older majors, major_N.json, are those of src/flambeau/formats/pt2/upgrade_test_programs.h.
 Checksums in the archives are set to 0, which stands for "none": a fuzzer could not guess the right ones.
 """
 import pathlib

@@ -97,7 +97,11 @@ Bytes Mutator::mutate_bytes(const Bytes& bytes, Random& random, int depth) const
   } else if (how >= 3 && !bytes.empty() && bytes[0] == 0x80) {
     mutate_pickle(result, random);
   } else if (how >= 3 && !bytes.empty() && (bytes[0] == '{' || bytes[0] == '[')) {
-    mutate_text(result, random);
+    if (random.one_in(3)) {
+      mutate_text(result, random);
+    } else {
+      mutate_json(result, random);
+    }
   } else {
     mutate_blindly(result, random);
   }

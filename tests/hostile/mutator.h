@@ -55,6 +55,8 @@ void mutate_blindly(Bytes& bytes, Random& random);
 void mutate_pickle(Bytes& bytes, Random& random);
 // Odd numbers and stray words in JSON, or in the header of a .npy file.
 void mutate_text(Bytes& bytes, Random& random);
+// JSON that stays JSON: values exchanged, repeated, left out or of another kind. Other bytes as mutate_text.
+void mutate_json(Bytes& bytes, Random& random);
 // Odd numbers in the fields of zip headers.
 void mutate_zip_headers(Bytes& bytes, Random& random);
 // As mutate_text, in the header only and with its length set right.
