@@ -7,6 +7,8 @@
 #include "flambeau/formats/pt2/json_fields.h"
 #include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/formats/pt2/upgrade.h"
+#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/print.h"
 
 namespace flambeau::pt2 {
 namespace {
@@ -249,11 +251,20 @@ class ProgramReader {
   Presence forward_arg_names_;
 };
 
+// Older programs have expressions as Python's text, newer ones as sympy's constructors.
+std::string to_srepr_text(std::string_view expression) {
+  try {
+    return symbolic::to_srepr(symbolic::parse(expression));
+  } catch (const Error&) {
+    return symbols_to_srepr(expression);  // verify() says what is wrong with it, if anything is
+  }
+}
+
 }  // namespace
 
 ExportedProgram read_program(std::string_view text, Notes& notes) {
   json::Value tree = json::parse(text);
-  Upgrade upgrade = upgrade_program(tree);
+  Upgrade upgrade = upgrade_program(tree, to_srepr_text);
   const bool is_converted = upgrade.from.major != kCurrentSchema.major && upgrade.from.major != 0;
   ExportedProgram program = ProgramReader().read(tree, is_converted ? kCurrentSchema : upgrade.from);
   if (is_converted) {
