@@ -31,6 +31,17 @@ TEST(Parse, PythonText) {
   EXPECT_EQ(to_string(parse("math.floor(s0 / 2)")), "FloorToInt(s0/2)");
 }
 
+TEST(Parse, SourcesOfGuardsAreSymbols) {
+  const Expr guard = parse("((2*L['x'].size()[0]) % (1 + ((-4) + L['args'][0].size()[1]) // 2)) != 0");
+  EXPECT_EQ(free_symbols(guard).size(), 2u);
+  EXPECT_EQ(to_string(parse("L['x'].size()[1] > 8 and L['x'].storage_offset() == 0")),
+            "Eq(L['x'].storage_offset(), 0) & (L['x'].size()[1] > 8)");
+  EXPECT_EQ(to_srepr(parse("L['x'].stride()[0]")),
+            "Symbol(\"L['x'].stride()[0]\", integer=True, nonnegative=True)");
+  EXPECT_EQ(parse(to_srepr(guard)), guard);
+  EXPECT_EQ(error_of("L['x"), "corrupt: byte 1: a '[' is not closed");
+}
+
 TEST(Parse, SymbolsComeFromTheLookupFirst) {
   const SymbolLookup lookup = [](std::string_view name) -> std::optional<Expr> {
     if (name == "s0") return symbol("s0", {{Fact::kInteger, true}});

@@ -14,15 +14,17 @@ namespace {
 using Piece = std::pair<Expr, Expr>;
 using Conditions = std::unordered_set<Expr, ExprHash>;
 
-// Every relation inside a condition in its normal form.
-Expr normalize(const Expr& condition) {
-  if (condition.is_relation()) return canonical_coefficient(condition);
-  if (condition.kind() != Kind::kAnd && condition.kind() != Kind::kOr && condition.kind() != Kind::kNot &&
-      condition.kind() != Kind::kIte)
-    return condition;
+// Every relation inside a condition in its normal form, also those within the numbers it compares.
+Expr normalize(const Expr& expr) {
+  if (expr.args().empty()) return expr;
   std::vector<Expr> args;
-  for (const Expr& arg : condition.args()) args.push_back(normalize(arg));
-  return rebuild(condition, std::move(args));
+  bool changed = false;
+  for (const Expr& arg : expr.args()) {
+    args.push_back(normalize(arg));
+    changed = changed || !(args.back() == arg);
+  }
+  const Expr result = changed ? rebuild(expr, std::move(args)) : expr;
+  return result.is_relation() ? canonical_coefficient(result) : result;
 }
 
 Expr weakened(const Expr& relation) {
