@@ -81,6 +81,56 @@ TEST(Parse, DepthAndLengthAreLimited) {
   EXPECT_EQ(to_string(parse(deep)).size(), deep.size());
 }
 
+// 60 kB of every shape that could take quadratic time; each ends within a second or so, with a result or a
+// limit.
+TEST(Parse, HostileTextEndsSoon) {
+  const auto repeat = [](std::string_view head, const std::function<std::string(int)>& item,
+                         std::string_view tail) {
+    std::string text(head);
+    for (int i = 0; text.size() < 60000; ++i) text += item(i);
+    return text + std::string(tail);
+  };
+  const auto number = [](int i) { return std::to_string(i); };
+  for (const std::string& text : {
+           repeat(
+               "Max(1", [&](int i) { return ", u" + number(i); }, ")"),
+           repeat(
+               "Max(1", [&](int i) { return ", Min(u0, u" + number(i) + ")"; }, ")"),
+           repeat(
+               "(u0 < 1)", [&](int i) { return " | (u" + number(i) + " < 2)"; }, ""),
+           repeat(
+               "(u0 < 1)", [&](int i) { return " & (u" + number(i) + " < 2)"; }, ""),
+           repeat(
+               "u0 < 1", [&](int i) { return " or u" + number(i) + " < 2"; }, ""),
+           repeat(
+               "1", [&](int i) { return "*u0**u" + number(i); }, ""),
+           repeat(
+               "1", [&](int i) { return "*2**u" + number(i); }, ""),
+           repeat(
+               "1", [&](int i) { return "*sqrt(" + number(2 * i + 1000003) + ")"; }, ""),
+           repeat(
+               "1", [&](int i) { return "+sqrt(" + number(2 * i + 1000003) + ")"; }, ""),
+           repeat(
+               "1", [&](int i) { return "*(s0 + " + number(i + 1) + ")"; }, ""),
+           repeat(
+               "Piecewise((1, u0 > 1)", [&](int i) { return ", (1, u0 > " + number(i) + ")"; }, ")"),
+           repeat(
+               "FloorDiv(s0", [&](int i) { return " + s" + number(i) + "*s7"; }, ", 2*s7*s8)"),
+           repeat(
+               "s0", [&](int i) { return " < s" + number(i); }, ""),
+           repeat(
+               "s0", [&](int i) { return "//s" + number(i); }, ""),
+           repeat(
+               "foo(1", [&](int i) { return ", " + number(i); }, ")"),
+       }) {
+    try {
+      to_srepr(parse(text));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kLimit) << error.what();
+    }
+  }
+}
+
 TEST(Parse, LongSumsTakeLinearTime) {
   std::string text = "0";
   for (int i = 0; i < 5000; ++i) text += " + s" + std::to_string(i) + "*" + std::to_string(i + 2);

@@ -12,6 +12,9 @@ namespace flambeau::symbolic {
 namespace {
 
 using Piece = std::pair<Expr, Expr>;
+// Neighbours with one value are joined one after the other.
+constexpr size_t kMaxPieces = 512;
+
 using Conditions = std::unordered_set<Expr, ExprHash>;
 
 // Every relation inside a condition in its normal form, also those within the numbers it compares.
@@ -104,6 +107,8 @@ std::vector<Piece> reachable(const std::vector<Piece>& pieces) {
 }  // namespace
 
 Expr piecewise(std::vector<std::pair<Expr, Expr>> pieces) {
+  if (pieces.size() > kMaxPieces)
+    throw Error(ErrorCode::kLimit, fmt::format("a Piecewise has more than {} pieces", kMaxPieces));
   for (Piece& piece : pieces) {
     if (piece.second.is(0)) piece.second = boolean(false);
     if (piece.second.is(1)) piece.second = boolean(true);
