@@ -39,7 +39,7 @@ std::string Place::to_string() const {
 Context::Context(const ExportedProgram& checked, const VerifyOptions& chosen, const SchemaTable& table)
     : program(checked), schemas(table), options(chosen), dialect(chosen.dialect) {
   if (dialect == Dialect::kAuto) dialect = dialect_of(program);
-  for (const NamedTensor& tensor : program.constants) constants_.insert(tensor.name);
+  for (const Weight& tensor : program.constants) constants_.insert(tensor.name);
   for (const NamedObject& object : program.objects) constants_.insert(object.name);
 }
 

@@ -27,10 +27,10 @@ class WeightVerifier {
   }
 
  private:
-  using Tensors = std::unordered_map<std::string_view, const NamedTensor*>;
+  using Tensors = std::unordered_map<std::string_view, const Weight*>;
 
-  void collect(const std::vector<NamedTensor>& from, Tensors& to, std::string_view what) {
-    for (const NamedTensor& tensor : from) {
+  void collect(const std::vector<Weight>& from, Tensors& to, std::string_view what) {
+    for (const Weight& tensor : from) {
       if (to.try_emplace(tensor.name, &tensor).second) continue;
       context_.add("duplicate-weight", std::string(what),
                    fmt::format("it has '{}' twice", printable(tensor.name)), "remove one of them");
@@ -41,13 +41,13 @@ class WeightVerifier {
     context_.add(rule, where_, std::move(message), remedy);
   }
 
-  static const NamedTensor* find(const Tensors& tensors, std::string_view name) {
+  static const Weight* find(const Tensors& tensors, std::string_view name) {
     const auto found = tensors.find(name);
     return found == tensors.end() ? nullptr : found->second;
   }
 
   void check(const InputSpec& spec) {
-    const NamedTensor* tensor = nullptr;
+    const Weight* tensor = nullptr;
     switch (spec.kind) {
       case InputKind::kParameter:
         tensor = find(state_dict_, spec.target);
@@ -84,9 +84,9 @@ class WeightVerifier {
       compare(tensor->tensor, *spec.argument.value()->tensor());
   }
 
-  const NamedTensor* buffer(const InputSpec& spec) {
-    const NamedTensor* const saved = find(state_dict_, spec.target);
-    const NamedTensor* const constant = find(constants_, spec.target);
+  const Weight* buffer(const InputSpec& spec) {
+    const Weight* const saved = find(state_dict_, spec.target);
+    const Weight* const constant = find(constants_, spec.target);
     if (!spec.persistent && saved != nullptr) {
       add("buffer-persistence",
           fmt::format("the buffer '{}' is in the state dict, but is not persistent", printable(spec.target)),
