@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "flambeau/graph/program.h"
+#include "flambeau/graph/text_argument.h"
 #include "flambeau/graph/text_tree.h"
 #include "flambeau/value/schema_table.h"
 

@@ -194,7 +194,7 @@ TEST(TextParse, AHundredThousandNodesTakeSeconds) {
   const ExportedProgram again = parse_text(text);
   EXPECT_EQ(again.graph().node_count(), 100'000U);
   EXPECT_EQ(lossless(again), text);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
 }  // namespace
