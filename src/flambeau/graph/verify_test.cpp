@@ -110,8 +110,10 @@ TEST(Verify, OperatorsOfOthersNeedNoSchemaButAreCheckedAgainstOne) {
   node.target = "torch.ops.mine.scale.fast";
   EXPECT_EQ(verify(program, options).at(0).message,
             "the operator 'mine::scale' has no overload 'fast'; it has default");
-  node.target = "#mine:scale";
-  EXPECT_EQ(words(program, options), Words{});
+  node.target = "#mine:scale";  // of an extension of the format
+  EXPECT_EQ(verify(program, options).at(0).message,
+            "argument 'other' of mine::scale is as_string; expected int");
+  EXPECT_EQ(words(program), Words{});
 }
 
 TEST(Verify, HigherOrderOperatorsOfOthersAreNamed) {
