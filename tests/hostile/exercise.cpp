@@ -9,6 +9,7 @@
 #include "flambeau/formats/safety.h"
 #include "flambeau/tensor/compare.h"
 #include "flambeau/tensor/statistics.h"
+#include "hostile/exercise_program.h"
 
 namespace flambeau::hostile {
 namespace {
@@ -90,6 +91,12 @@ void extract_all(const std::shared_ptr<Mapping>& mapping) {
   }
 }
 
+bool is_program(const std::shared_ptr<Mapping>& mapping) {
+  FileKind kind = FileKind::kUnknown;
+  attempt([&] { kind = recognize(mapping); });
+  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson;
+}
+
 }  // namespace
 
 std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
@@ -109,6 +116,7 @@ std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
     });
   });
   if (!refused && !is_large) attempt([&] { convert_and_write(mapping); });
+  if (is_program(mapping)) return exercise_package(mapping);
   return refused;
 }
 

@@ -13,6 +13,9 @@
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/inspect.h"
 #include "flambeau/formats/known_globals.h"
+#include "flambeau/formats/pt2/archive_names.h"
+#include "flambeau/formats/pt2/payload_config.h"
+#include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {
@@ -21,6 +24,17 @@ namespace {
 bool is_torchscript(FileKind kind) {
   return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
          kind == FileKind::kTorchScriptLegacy;
+}
+
+// Records of an exported program that PyTorch unpickles because of their names.
+bool is_pickle_of_program(std::string_view name) {
+  const auto is_below = [&](std::string_view folder) { return name.starts_with(folder); };
+  if (is_below("serialized_")) return name != pt2::kZipProgram;
+  if (is_below(pt2::kSampleInputs) || is_below(pt2::kWeights)) return name.ends_with(".pt");
+  if (!is_below(pt2::kConstants)) return false;
+  const std::string_view inner = name.substr(pt2::kConstants.size());
+  return name.ends_with(".pt") || inner.starts_with(pt2::kOpaquePrefix) ||
+         inner.starts_with(pt2::kObjectPrefix);
 }
 
 class Checker {
@@ -94,6 +108,7 @@ class Checker {
            fmt::format("{} records were written without a checksum", without_checksum));
     }
     check_records();
+    if (report_.kind == FileKind::kPt2 || report_.kind == FileKind::kPt2OldLayout) list_program_pickles();
     for (const zip::Entry& entry : archive->zip().entries()) check_record_bytes(*archive, entry);
     if (file_kind_info(report_.kind).has_weights) guarded("tensors", "", [&] { load_checkpoint(mapping_); });
   }
@@ -132,6 +147,27 @@ class Checker {
     }
   }
 
+  // What PyTorch unpickles of an exported program, whatever its bytes look like: by the names of the records,
+  // and by what the tables of weights and constants say.
+  void list_program_pickles() {
+    for (const std::string_view name : archive_->names()) {
+      const zip::Entry& entry = archive_->get(name);
+      if (is_pickle_of_program(name)) unpickled_.insert(&entry);
+      const bool is_weights = name.starts_with(pt2::kWeights);
+      if (!name.ends_with("_config.json") || (!is_weights && !name.starts_with(pt2::kConstants))) continue;
+      try {
+        const std::vector<uint8_t> text = read_modest_record(archive_->zip(), entry);
+        for (const pt2::Payload& payload : pt2::read_payload_config(as_text(text))) {
+          const std::string_view folder = is_weights ? pt2::kWeights : pt2::kConstants;
+          const zip::Entry* const record = archive_->find(std::string(folder).append(payload.path));
+          if (payload.is_pickled && record != nullptr) unpickled_.insert(record);
+        }
+      } catch (const Error&) {
+        continue;  // reading the program, which comes later, says what is wrong with the table
+      }
+    }
+  }
+
   // Not only records that are called .pkl are unpickled: torch.package and .pt2 files name them as they like.
   void check_record_bytes(const RecordArchive& archive, const zip::Entry& entry) {
     if (entry.name.ends_with(".debug_pkl"))
@@ -156,10 +192,14 @@ class Checker {
         !entry.name.ends_with(".so")) {
       find(Severity::kDanger, "library", entry.name, "a program or shared library under another name");
     }
+    // Python's unpickler does not mind what follows: a pickle may have an archive behind it.
+    const bool is_unpickled = unpickled_.contains(&entry) && !as_text(bytes).starts_with("PK\x03\x04") &&
+                              !looks_like_torch_legacy(bytes) && !looks_like_torch_tar(bytes);
+    if (is_unpickled) check_pickle(bytes, entry.name, true);
     if (zip::looks_like_zip(bytes) || looks_like_torch_legacy(bytes) || looks_like_torch_tar(bytes)) {
       return check_inner_file(entry, inside);
     }
-    if (bytes[0] != 0x80 || bytes[1] > 5) return;
+    if (is_unpickled || bytes[0] != 0x80 || bytes[1] > 5) return;
     if (bytes.back() == '.') return check_pickle(bytes, entry.name, false);
     // Weights may begin like this by chance; but what unpickles does so whatever follows.
     try {
@@ -280,6 +320,11 @@ class Checker {
       case FileKind::kNpy:
         load_checkpoint(mapping_);
         return;
+      case FileKind::kProgramJson: {
+        pt2::Notes notes;
+        pt2::read_program(as_text(bytes), notes);
+        return;
+      }
       case FileKind::kMobileFlatBuffer:
         return find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
       default: {
@@ -307,6 +352,7 @@ class Checker {
   Progress& progress_;
   SafetyReport report_;
   std::shared_ptr<const RecordArchive> archive_;
+  std::set<const zip::Entry*> unpickled_;               // see list_program_pickles()
   std::set<std::pair<std::string, std::string>> seen_;  // records and names
   int depth_ = 0;
 };

@@ -124,7 +124,12 @@ class NodeOrder {
 
   int64_t rank_of(const ValueRef& ref) const {
     if (!ref || constants_.contains(ref->name())) return -1;
-    return ranks_.at(ref.get());
+    const auto found = ranks_.find(ref.get());
+    if (found == ranks_.end()) {
+      corrupt(
+          fmt::format("the value '{}' is given in a dictionary, which has no order", printable(ref->name())));
+    }
+    return found->second;
   }
 
   void add_candidate(size_t index) {
@@ -148,12 +153,14 @@ class NodeOrder {
   std::priority_queue<Candidate> candidates_;
 };
 
-// References that keep the name they have while their values are renamed.
+// References that keep the name they have while their values are renamed. Until then they refer to nothing.
 class KeptNames {
  public:
   void keep(Argument& argument) {
     argument.for_each_ref([&](ValueRef& ref) {
-      if (ref) kept_.emplace_back(&ref, ref->name());
+      if (!ref) return;
+      kept_.emplace_back(&ref, ref->name());
+      ref.set(nullptr);
     });
   }
   void restore(Graph& graph) {
@@ -186,6 +193,17 @@ void canonicalize_graph(Graph& graph, const Names& constants, KeptNames& kept) {
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       if (node.inputs()[i].argument.is(ArgumentKind::kStringToArgument)) kept.keep(node.mutable_input(i));
     }
+  }
+  // What only those mention is no value of the graph, and takes no name.
+  for (Value* const value : graph.values_of(ValueKind::kUnknown)) {
+    if (!value->is_defined() && value->refs().begin() == value->refs().end()) graph.erase(*value);
+  }
+  std::unordered_set<const Value*> renamed;
+  for (const auto& [value, name] : names) renamed.insert(value);
+  for (const auto& [value, name] : names) {
+    const Value* const other = graph.find(name);
+    if (other == nullptr || renamed.contains(other)) continue;
+    corrupt(fmt::format("nothing gives the value '{}', and the canonical form needs its name", name));
   }
   graph.rename_all(names);
   kept.restore(graph);

@@ -22,6 +22,25 @@ class Identities {
   std::unordered_map<std::string, size_t> ids_;
 };
 
+// What each value is, made once and kept short: a hostile program may name one of many dimensions thousands
+// of times.
+class Types {
+ public:
+  const std::string& of(const Value& value) {
+    const auto [found, is_new] = texts_.try_emplace(&value);
+    if (!is_new) return found->second;
+    std::string text = type_text(value);
+    if (text.size() > 4000) {
+      text = fmt::format("{} ({} bytes, {:x})", printable(text, 200), text.size(),
+                         std::hash<std::string>()(text));
+    }
+    return found->second = std::move(text);
+  }
+
+ private:
+  std::unordered_map<const Value*, std::string> texts_;
+};
+
 struct SeenNode {
   size_t identity;
   std::vector<size_t> operands;
@@ -45,7 +64,7 @@ class Side {
       std::string type;
       inputs[i].for_each_value([&](const Value& value) {
         values_[&value] = identities_.of(meaning);
-        type = type_text(value);
+        type = types_.of(value);
       });
       if (type.empty()) type = atom(inputs[i]);
       inputs_[meaning] = type;
@@ -125,6 +144,7 @@ class Side {
   std::map<std::string, std::string> inputs_;
   std::map<std::string, std::string> outputs_;
   std::vector<SeenNode> nodes_;
+  Types types_;
 };
 
 std::string call_text(const Node& node) {
@@ -250,9 +270,10 @@ class Comparer {
       output.for_each_value([&](const Value& value) { given[1].push_back(&value); });
     }
     for (size_t i = 0; i < std::min(given[0].size(), given[1].size()); ++i) {
-      const std::string types[2] = {type_text(*given[0][i]), type_text(*given[1][i])};
-      if (types[0] != types[1])
-        add("value", given[0][i]->name(), "different", fmt::format("{} and {}", types[0], types[1]));
+      const std::string& first = types_.of(*given[0][i]);
+      const std::string& second = types_.of(*given[1][i]);
+      if (first != second)
+        add("value", given[0][i]->name(), "different", fmt::format("{} and {}", first, second));
     }
   }
 
@@ -290,6 +311,7 @@ class Comparer {
   Identities ids_;
   Side first_;
   Side second_;
+  Types types_;
   ProgramComparison result_;
 };
 

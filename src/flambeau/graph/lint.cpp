@@ -19,13 +19,10 @@ class Linter {
       input.for_each_value([&](const Value& value) { define(value, nullptr, "an input of the graph"); });
     }
     for (const Node& node : graph_.nodes()) {
-      for (const NamedArgument& input : node.inputs()) {
-        check_uses(input.argument, &node, fmt::format("node '{}'", printable(node.label())));
-      }
+      const std::string by = fmt::format("node '{}'", printable(node.label()));
+      for (const NamedArgument& input : node.inputs()) check_uses(input.argument, &node, by);
       for (const Argument& output : node.outputs()) {
-        output.for_each_value([&](const Value& value) {
-          define(value, &node, fmt::format("node '{}'", printable(node.label())));
-        });
+        output.for_each_value([&](const Value& value) { define(value, &node, by); });
       }
     }
     for (const Argument& output : graph_.outputs()) check_uses(output, nullptr, "the graph's output");

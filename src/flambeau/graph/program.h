@@ -38,6 +38,13 @@ struct PickledTensor {
   std::optional<TensorMeta> meta;
 };
 
+// What a newer version says of a weight, in the archive's table, besides what is known.
+struct WeightExtras {
+  Extras entry;
+  Extras meta;  // of the tensor's description
+  Extras device;
+};
+
 // A parameter, buffer or constant of a program.
 struct Weight {
   std::string name;
@@ -46,6 +53,7 @@ struct Weight {
   // Of a device that only its writer knows.
   std::string device_type = {};
   std::shared_ptr<const PickledTensor> pickled = {};
+  std::shared_ptr<const WeightExtras> extras = {};  // null when there are none
 };
 
 // An object that only its own class can read. Its bytes are kept as they are.
@@ -53,6 +61,7 @@ struct NamedObject {
   std::string name;
   std::shared_ptr<Storage> bytes;
   bool is_opaque = false;  // a plain pickle of Python, rather than an object of PyTorch's own class system
+  Extras extras = {};      // of its entry in the archive's table
 };
 
 class ExportedProgram {
@@ -90,7 +99,8 @@ class ExportedProgram {
   std::vector<std::string> guards_code;
   Extras extras;
 
-  // How the file wrote what its version leaves open, so that saving writes the same; new programs write all of it.
+  // How the file wrote what its version leaves open, so that saving writes the same; new programs write all
+  // of it.
   struct Style {
     bool has_argument_kind = true;
     bool has_node_name = true;
@@ -104,7 +114,7 @@ class ExportedProgram {
     bool has_torch_version = true;
     bool has_guards_code = true;
     bool has_bare_infinity = false;  // NaN and Infinity as bare words rather than in quotes
-    bool omits_nulls = false;        // members that are null are left out where that is what their absence means
+    bool omits_nulls = false;  // members that are null are left out where that is what their absence means
   };
   Style style;
 

@@ -27,13 +27,22 @@ std::string constant_text(const ConstantValue& value) {
   return "None";
 }
 
-std::string argument_text(const Argument& argument) {
-  if (const Value* const value = argument.value()) return type_text(*value);
+// A hostile program may give one value of many dimensions thousands of times, so each is described once, and
+// cut.
+using TypeTexts = std::unordered_map<const Value*, std::string>;
+constexpr size_t kMostText = 200;
+
+std::string argument_text(const Argument& argument, TypeTexts& types) {
+  if (const Value* const value = argument.value()) {
+    const auto [found, is_new] = types.try_emplace(value);
+    if (is_new) found->second = printable(type_text(*value), kMostText);
+    return found->second;
+  }
   std::string text;
   append_atom(text, argument,
               {[](const Value& value) { return value.name(); },
                [](const GraphArgument& inner) { return inner.name; }});
-  return printable(text, 200);
+  return printable(text, kMostText);
 }
 
 std::string name_of(const Argument& argument) {
@@ -55,13 +64,14 @@ std::vector<std::string> leaf_paths_of(const ExportedProgram& program, bool of_i
 
 void add_inputs(const ExportedProgram& program, ProgramSummary& summary) {
   const std::vector<std::string> paths = leaf_paths_of(program, true);
+  TypeTexts types;
   for (const InputSpec& spec : program.signature.inputs) {
     const bool is_constant = spec.kind == InputKind::kConstantInput;
     if (spec.kind != InputKind::kUserInput && !is_constant) continue;
     const size_t index = summary.inputs.size();
     summary.inputs.push_back({is_constant ? spec.target : name_of(spec.argument),
                               index < paths.size() ? paths[index] : std::string(),
-                              is_constant ? constant_text(spec.value) : argument_text(spec.argument),
+                              is_constant ? constant_text(spec.value) : argument_text(spec.argument, types),
                               {}});
   }
 }
@@ -89,13 +99,14 @@ std::string effect_of(const OutputSpec& spec) {
 
 void add_outputs(const ExportedProgram& program, ProgramSummary& summary) {
   const std::vector<std::string> paths = leaf_paths_of(program, false);
+  TypeTexts types;
   size_t index = 0;
   for (const OutputSpec& spec : program.signature.outputs) {
     const bool is_given = spec.kind == OutputKind::kUserOutput || spec.kind == OutputKind::kLossOutput;
     std::string path = is_given && index < paths.size() ? paths[index] : std::string();
     if (is_given) ++index;
     summary.outputs.push_back(
-        {name_of(spec.argument), std::move(path), argument_text(spec.argument), effect_of(spec)});
+        {name_of(spec.argument), std::move(path), argument_text(spec.argument, types), effect_of(spec)});
   }
 }
 

@@ -76,9 +76,18 @@ double GraphReader::real(const json::Value& value) {
   return number;
 }
 
+void GraphReader::note_lost(std::string_view what, const graph::Extras& members) {
+  constexpr size_t kMostNotes = 10;
+  if (members.empty()) return;
+  for (const auto& [key, value] : members.members()) {
+    if (lost_.size() < kMostNotes) lost_.insert(fmt::format("{} has a member '{}'", what, printable(key)));
+  }
+}
+
 ValueRef GraphReader::named(json::Value& value, Graph& to, std::string_view what) {
   Fields fields(value, what);
   const std::string& name = fields.required("name").as_string();
+  note_lost(what, fields.rest());
   return ValueRef(to.value(name));
 }
 
@@ -191,7 +200,9 @@ Argument GraphReader::argument(json::Value& value, Graph& to) {
     case K::kComplex: {
       Fields fields(data, "a complex number");
       const double re = real(fields.required("real"));
-      return Argument::make<K::kComplex>(std::complex<double>(re, real(fields.required("imag"))));
+      const double im = real(fields.required("imag"));
+      note_lost("a complex number", fields.rest());
+      return Argument::make<K::kComplex>(std::complex<double>(re, im));
     }
     case K::kNestedTensors:
       return Argument::make<K::kNestedTensors>(

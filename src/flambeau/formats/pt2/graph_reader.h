@@ -1,6 +1,10 @@
 // Reads graphs: arguments, nodes, value tables, subgraphs.
 #pragma once
 
+#include <set>
+#include <string>
+#include <string_view>
+
 #include "flambeau/archive/json.h"
 #include "flambeau/archive/json_document.h"
 #include "flambeau/formats/pt2/meta_json.h"
@@ -36,6 +40,10 @@ class GraphReader {
 
   MetaReader& meta() { return meta_; }
   double real(const json::Value& value);
+  // For objects that have no place for members that this version does not know: they are lost, and noted.
+  void note_lost(std::string_view what, const graph::Extras& members);
+  // "a tensor argument has a member 'x'", each once.
+  const std::set<std::string>& lost() const { return lost_; }
   // Sets what the file left out.
   void describe_style(graph::ExportedProgram::Style& style) const;
 
@@ -50,6 +58,7 @@ class GraphReader {
   MetaReader meta_;
   Presence argument_kind_, node_name_, hop_single_return_, custom_obj_values_, sym_float_values_;
   bool has_bare_infinity_ = false;
+  std::set<std::string> lost_;
 };
 
 }  // namespace flambeau::pt2

@@ -39,6 +39,20 @@ Geometry geometry_of(const TensorMeta& meta) {
           meta.storage_offset.literal()};
 }
 
+// The weights or constants of one program.
+struct PayloadTable {
+  explicit PayloadTable(std::vector<Payload> list) : payloads(std::move(list)) {
+    for (const Payload& payload : payloads) {
+      if (!payload.is_pickled && payload.meta) of_path[payload.path].push_back(&payload);
+    }
+  }
+  PayloadTable(PayloadTable&&) = default;
+
+  std::vector<Payload> payloads;
+  std::unordered_map<std::string_view, std::vector<const Payload*>> of_path;
+  std::unordered_map<std::string_view, std::shared_ptr<Storage>> fakes;
+};
+
 class ArchiveReader {
  public:
   ArchiveReader(std::shared_ptr<const RecordArchive> archive, Package& package)
@@ -115,26 +129,38 @@ class ArchiveReader {
   }
 
   // One storage for each record. A record without bytes stands for zeros, which need none: fake weights.
-  std::shared_ptr<Storage> storage_for(const std::string& record, const std::vector<Payload>& payloads,
+  std::shared_ptr<Storage> storage_for(const std::string& record, PayloadTable& table,
                                        const Payload& payload) {
     std::shared_ptr<Storage>& storage = storages_[record];
-    if (storage != nullptr) return storage;
-    storage = take(record);
+    if (storage == nullptr) storage = take(record);
     if (storage->size() != 0) return storage;
+    std::shared_ptr<Storage>& fake = table.fakes[payload.path];
+    if (fake != nullptr) return fake;
     uint64_t extent = 0;
-    for (const Payload& other : payloads) {
-      if (other.path != payload.path || other.is_pickled || !other.meta) continue;
-      const auto elements = static_cast<uint64_t>(storage_extent(geometry_of(*other.meta)));
+    for (const Payload* const other : table.of_path.at(payload.path)) {
+      const auto elements = static_cast<uint64_t>(storage_extent(geometry_of(*other->meta)));
       if (elements > (uint64_t{1} << 56)) corrupt("the weight is larger than any memory");
-      extent = std::max(extent, elements * dtype_size(other.meta->dtype));
+      extent = std::max(extent, elements * dtype_size(other->meta->dtype));
     }
-    if (extent != 0) storage = Storage::meta(extent);
-    return storage;
+    fake = extent != 0 ? Storage::meta(extent) : storage;
+    return fake;
   }
 
-  Weight weight(std::string_view folder, const std::vector<Payload>& payloads, const Payload& payload) {
+  static std::shared_ptr<const graph::WeightExtras> extras_of(const Payload& payload) {
+    graph::WeightExtras extras = {payload.extras, {}, {}};
+    // The description of what is pickled is kept whole.
+    if (payload.meta && !payload.is_pickled) {
+      extras.meta = payload.meta->extras;
+      extras.device = payload.meta->device.extras;
+    }
+    if (extras.entry.empty() && extras.meta.empty() && extras.device.empty()) return nullptr;
+    return std::make_shared<const graph::WeightExtras>(std::move(extras));
+  }
+
+  Weight weight(std::string_view folder, PayloadTable& table, const Payload& payload) {
     const std::string record = record_of(folder, payload);
     Weight made = {payload.name, {}, payload.is_parameter};
+    made.extras = extras_of(payload);
     if (payload.is_pickled) {
       made.pickled =
           std::make_shared<const graph::PickledTensor>(graph::PickledTensor{take(record), payload.meta});
@@ -147,7 +173,7 @@ class ArchiveReader {
                   fmt::format("the weight has the layout {}, and only strided ones can be stored",
                               flambeau::layout_name(meta.layout)));
     }
-    const std::shared_ptr<Storage> storage = storage_for(record, payloads, payload);
+    const std::shared_ptr<Storage> storage = storage_for(record, table, payload);
     if (storage->size() % dtype_size(meta.dtype) != 0) {
       corrupt(fmt::format("the record has {} bytes, which is no multiple of the element size {}",
                           storage->size(), dtype_size(meta.dtype)));
@@ -160,9 +186,10 @@ class ArchiveReader {
     return made;
   }
 
-  std::vector<Payload> config(const std::string& record) {
+  PayloadTable config(const std::string& record) {
     used_.insert(record);
-    return with_location("record", record, [&] { return read_payload_config(archive_->read_text(record)); });
+    return PayloadTable(
+        with_location("record", record, [&] { return read_payload_config(archive_->read_text(record)); }));
   }
 
   void read_state_dict(Model& model) {
@@ -173,10 +200,10 @@ class ArchiveReader {
     }
     const std::string record = weights_config_record(model.name);
     if (!archive_->has(record)) corrupt(fmt::format("the record '{}' is missing", printable(record)));
-    const std::vector<Payload> payloads = config(record);
-    for (const Payload& payload : payloads) {
+    PayloadTable table = config(record);
+    for (const Payload& payload : table.payloads) {
       with_location("weight", printable(payload.name),
-                    [&] { model.program.state_dict.push_back(weight(kWeights, payloads, payload)); });
+                    [&] { model.program.state_dict.push_back(weight(kWeights, table, payload)); });
     }
   }
 
@@ -188,14 +215,14 @@ class ArchiveReader {
     }
     const std::string record = constants_config_record(model.name);
     if (!archive_->has(record)) corrupt(fmt::format("the record '{}' is missing", printable(record)));
-    const std::vector<Payload> payloads = config(record);
-    for (const Payload& payload : payloads) {
+    PayloadTable table = config(record);
+    for (const Payload& payload : table.payloads) {
       with_location("constant", printable(payload.name), [&] {
         if (payload.path.starts_with(kTensorPrefix)) {
-          model.program.constants.push_back(weight(kConstants, payloads, payload));
+          model.program.constants.push_back(weight(kConstants, table, payload));
         } else if (payload.path.starts_with(kObjectPrefix) || payload.path.starts_with(kOpaquePrefix)) {
-          model.program.objects.push_back(
-              {payload.name, take(record_of(kConstants, payload)), payload.path.starts_with(kOpaquePrefix)});
+          model.program.objects.push_back({payload.name, take(record_of(kConstants, payload)),
+                                           payload.path.starts_with(kOpaquePrefix), payload.extras});
         } else {
           throw Error(
               ErrorCode::kUnsupported,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "flambeau/archive/zip_writer.h"
 #include "flambeau/base/atomic_file.h"
@@ -42,7 +43,15 @@ TensorMeta meta_of(const Weight& weight) {
   const std::string device = tensor.device().to_string();
   meta.device.type = weight.device_type.empty() ? device.substr(0, device.find(':')) : weight.device_type;
   if (tensor.device().index >= 0) meta.device.index = tensor.device().index;
+  if (weight.extras != nullptr) {
+    meta.extras = weight.extras->meta;
+    meta.device.extras = weight.extras->device;
+  }
   return meta;
+}
+
+graph::Extras entry_extras(const Weight& weight) {
+  return weight.extras != nullptr ? weight.extras->entry : graph::Extras();
 }
 
 // A record to be written: text, or bytes that stay where they are.
@@ -57,6 +66,7 @@ class ArchiveWriter {
   ArchiveWriter(const Package& package, Progress& progress) : package_(package), progress_(progress) {}
 
   void write(ByteSink& sink, std::string_view top_folder) {
+    for (const Record& record : package_.others) kept_.insert(record.name);
     for (const Model& model : package_.models) add_model(model);
     for (const Record& record : package_.others) add(record.name, record.bytes);
     for (const Record& record : package_.extra_files)
@@ -97,14 +107,23 @@ class ArchiveWriter {
     pending_.push_back({std::string(name), std::move(text), nullptr});
   }
 
+  // The next name that no record has that is kept as it was.
+  std::string free_path(std::string_view folder, std::string_view prefix, size_t& counter) const {
+    for (;;) {
+      std::string path = fmt::format("{}{}", prefix, counter++);
+      if (!kept_.contains(std::string(folder).append(path))) return path;
+    }
+  }
+
   // PyTorch's order: first what is pickled, then one record for each storage and element type.
   void add_weights(const std::vector<Weight>& weights, std::string_view folder, std::string_view prefix,
                    size_t& counter, std::vector<Payload>& payloads) {
     for (const Weight& weight : weights) {
       if (weight.pickled == nullptr) continue;
-      std::string path = fmt::format("{}{}", prefix, counter++);
+      std::string path = free_path(folder, prefix, counter);
       add(std::string(folder).append(path), weight.pickled->bytes);
-      payloads.push_back({weight.name, std::move(path), weight.is_parameter, true, weight.pickled->meta});
+      payloads.push_back({weight.name, std::move(path), weight.is_parameter, true, weight.pickled->meta,
+                          entry_extras(weight)});
     }
     std::vector<std::vector<const Weight*>> groups;
     std::map<std::pair<const Storage*, DType>, size_t> group_of;
@@ -118,9 +137,10 @@ class ArchiveWriter {
       groups[at->second].push_back(&weight);
     }
     for (const std::vector<const Weight*>& group : groups) {
-      const std::string path = fmt::format("{}{}", prefix, counter++);
+      const std::string path = free_path(folder, prefix, counter);
       for (const Weight* weight : group) {
-        payloads.push_back({weight->name, path, weight->is_parameter, false, meta_of(*weight)});
+        payloads.push_back(
+            {weight->name, path, weight->is_parameter, false, meta_of(*weight), entry_extras(*weight)});
       }
       add(std::string(folder).append(path), group.front()->tensor.storage());
     }
@@ -138,10 +158,10 @@ class ArchiveWriter {
     payloads.clear();
     add_weights(program.constants, kConstants, kTensorPrefix, tensors_, payloads);
     for (const NamedObject& object : program.objects) {
-      std::string path = object.is_opaque ? fmt::format("{}{}", kOpaquePrefix, opaque_++)
-                                          : fmt::format("{}{}", kObjectPrefix, objects_++);
+      std::string path = object.is_opaque ? free_path(kConstants, kOpaquePrefix, opaque_)
+                                          : free_path(kConstants, kObjectPrefix, objects_);
       add(std::string(kConstants).append(path), object.bytes);
-      payloads.push_back({object.name, std::move(path), false, true, std::nullopt});
+      payloads.push_back({object.name, std::move(path), false, true, std::nullopt, object.extras});
     }
     add_text(constants_config_record(model.name), write_payload_config(payloads));
     add_text(model_record(model.name), write_program(program));
@@ -172,6 +192,7 @@ class ArchiveWriter {
 
   const Package& package_;
   Progress& progress_;
+  std::unordered_set<std::string> kept_;  // the names of package_.others
   std::vector<Pending> pending_;
   size_t weights_ = 0;
   size_t tensors_ = 0;
@@ -216,6 +237,13 @@ void add_checkpoint(zip::Writer& writer, std::string_view name, const std::vecto
                   "save it in the archive layout");
     }
     meta_of(weight);  // refuses what is no plain tensor
+    if (weight.tensor.storage() != nullptr && weight.tensor.storage()->is_meta() &&
+        !weight.tensor.is_meta()) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("'{}' is a fake weight without data, which the older layout cannot hold",
+                              printable(weight.name)),
+                  "save it in the archive layout");
+    }
     entries.push_back(
         {weight.name, weight.tensor, weight.is_parameter ? TensorRole::kParameter : TensorRole::kTensor});
   }

@@ -13,16 +13,17 @@ std::vector<Payload> read_payload_config(std::string_view text) {
   Fields config(tree, "a table of payloads");
   MetaReader meta;
   std::vector<Payload> payloads;
-  for (auto& [name, value] : config.required("config").as_object()) {
-    with_location("entry", printable(name), [&, &name = name, &value = value] {
-      Fields fields(value, "an entry");
+  for (json::Member& member : config.required("config").as_object()) {
+    with_location("entry", printable(member.first), [&] {
+      Fields fields(member.second, "an entry");
       Payload payload;
-      payload.name = name;
+      payload.name = member.first;
       payload.path = std::move(fields.required("path_name").as_string());
       payload.is_parameter = fields.required("is_param").as_bool();
       payload.is_pickled = fields.required("use_pickle").as_bool();
       json::Value* const description = fields.optional("tensor_meta");
       if (description != nullptr && !description->is_null()) payload.meta = meta.tensor(*description);
+      payload.extras = fields.rest();
       payloads.push_back(std::move(payload));
     });
   }
@@ -50,6 +51,7 @@ std::string write_payload_config(const std::vector<Payload>& payloads) {
     } else {
       out.null();
     }
+    meta.extras(payload.extras);
     out.end_object();
   }
   out.end_object();

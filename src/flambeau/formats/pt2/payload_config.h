@@ -16,9 +16,11 @@ struct Payload {
   bool is_parameter = false;
   bool is_pickled = false;
   std::optional<graph::TensorMeta> meta;  // nothing for objects
+  graph::Extras extras = {};
 };
 
-// Throws Error(kCorrupt, kUnsupported), located at the entry.
+// What the table has besides its entries is passed over. Throws Error(kCorrupt, kUnsupported), located at the
+// entry.
 std::vector<Payload> read_payload_config(std::string_view text);
 std::string write_payload_config(const std::vector<Payload>& payloads);
 

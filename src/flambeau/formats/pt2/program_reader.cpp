@@ -54,7 +54,8 @@ std::optional<int64_t> read_bound(const json::Value& value) {
 
 class ProgramReader {
  public:
-  ExportedProgram read(json::Value& value, const GraphReader::Large* large, graph::SchemaVersion version) {
+  ExportedProgram read(json::Value& value, const GraphReader::Large* large, graph::SchemaVersion version,
+                       Notes& notes) {
     program_.schema_version = version;
     large_ = large;
     Fields fields(value, "an exported program");
@@ -63,17 +64,23 @@ class ProgramReader {
     for (const auto& [name, number] : fields.required("opset_version").as_object()) {
       program_.opset_version.emplace_back(name, number.as_int());
     }
-    for (auto& [symbol, range] : fields.required("range_constraints").as_object()) {
-      with_location("range constraint", printable(symbol), [&, &symbol = symbol, &range = range] {
-        Fields bounds(range, "a range");
+    for (json::Member& member : fields.required("range_constraints").as_object()) {
+      with_location("range constraint", printable(member.first), [&] {
+        Fields bounds(member.second, "a range");
         graph::RangeConstraint made;
         made.min = read_bound(bounds.required("min_val"));
         made.max = read_bound(bounds.required("max_val"));
         made.extras = bounds.rest();
-        program_.range_constraints.emplace_back(symbol, std::move(made));
+        program_.range_constraints.emplace_back(member.first, std::move(made));
       });
     }
-    fields.required("schema_version");  // read by the upgrade already
+    json::Value& stated = fields.required("schema_version");  // read by the upgrade already
+    if (stated.is_object()) {
+      Fields schema(stated, "a schema version");
+      schema.required("major");
+      schema.required("minor");
+      reader_.note_lost("a schema version", schema.rest());
+    }
     ExportedProgram::Style& style = program_.style;
     json::Value* const verifiers = fields.optional("verifiers");
     style.has_verifiers = verifiers != nullptr;
@@ -89,6 +96,9 @@ class ProgramReader {
     // The versions in between wrote no nulls; a file of them has none where others have hundreds.
     style.omits_nulls = program_.schema_version < graph::SchemaVersion{8, 3};
     style.has_forward_arg_names = !forward_arg_names_.is_absent();
+    for (const std::string& member : reader_.lost()) {
+      notes.push_back(fmt::format("{}, which this version does not know: left out", member));
+    }
     return std::move(program_);
   }
 
@@ -313,11 +323,11 @@ ExportedProgram read_program(std::string_view text, Notes& notes) {
       notes.push_back(fmt::format("schema {} is newer than {}: what it added is kept and not checked",
                                   to_string(version), to_string(kCurrentSchema)));
     }
-    return ProgramReader().read(hollow.tree, &*hollow.large, version);
+    return ProgramReader().read(hollow.tree, &*hollow.large, version, notes);
   }
   json::Value tree = document.root().value();
   Upgrade upgrade = upgrade_program(tree, to_srepr_text);
-  ExportedProgram program = ProgramReader().read(tree, nullptr, is_current ? version : kCurrentSchema);
+  ExportedProgram program = ProgramReader().read(tree, nullptr, is_current ? version : kCurrentSchema, notes);
   if (!is_current) {
     notes.push_back(
         fmt::format("converted from schema {} to {}", to_string(upgrade.from), to_string(kCurrentSchema)));

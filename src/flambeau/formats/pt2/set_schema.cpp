@@ -50,7 +50,13 @@ class Needs {
         for (const Argument& output : node.outputs()) look_at(output);
       }
     });
+    for (const graph::InputSpec& spec : program.signature.inputs) {
+      if (spec.kind == graph::InputKind::kUnknown)
+        unmet_.insert(fmt::format("an input of kind {}", printable(spec.unknown.first)));
+    }
     for (const graph::OutputSpec& spec : program.signature.outputs) {
+      if (spec.kind == graph::OutputKind::kUnknown)
+        unmet_.insert(fmt::format("an output of kind {}", printable(spec.unknown.first)));
       need(fmt::format("an output of kind {}", graph::output_kind_key(spec.kind)),
            since("OutputSpec", graph::output_kind_key(spec.kind)));
     }
@@ -63,6 +69,11 @@ class Needs {
   }
   void look_at(DType dtype) { need(fmt::format("the element type {}", dtype_name(dtype)), since(dtype)); }
   void look_at(const Argument& argument) {
+    if (argument.is(ArgumentKind::kUnknown)) {
+      unmet_.insert(
+          fmt::format("an argument of kind {}", printable(argument.get<ArgumentKind::kUnknown>().first)));
+      return;
+    }
     const std::string_view key = graph::argument_kind_key(argument.kind());
     need(fmt::format("an argument of kind {}", key), since("Argument", key));
     if (argument.is(ArgumentKind::kScalarType)) look_at(argument.get<ArgumentKind::kScalarType>());

@@ -1,0 +1,123 @@
+// What 'flambeau check' finds inside of a .pt2 file. Row 45: whatever PyTorch would unpickle is looked into,
+// and nothing is run.
+#include "flambeau/formats/pt2/package_test_files.h"
+#include "flambeau/formats/safety.h"
+
+namespace flambeau::pt2 {
+namespace {
+
+constexpr std::string_view kEvil = "cos\nsystem\n(S'true'\ntR.";
+const std::string kCall = "unpickling would import and call os.system, which can run anything";
+const char* const kTable = "data/weights/model_weights_config.json";
+
+std::vector<std::string> findings(const std::shared_ptr<Mapping>& file) {
+  std::vector<std::string> texts;
+  for (const Finding& finding : check_safety(file).findings) {
+    if (finding.severity == Severity::kInfo) continue;
+    const size_t slash = finding.record.find('/');
+    texts.push_back(finding.record.substr(slash == std::string::npos ? 0 : slash + 1) + ": " +
+                    finding.message);
+  }
+  return texts;
+}
+using Texts = std::vector<std::string>;
+
+// A torch.save file whose pickle is this.
+std::string torch_save(std::string_view pickle) {
+  MemorySink sink;
+  zip::Writer writer(sink, {});
+  writer.add_text("data.pkl", pickle);
+  writer.add_text("version", "3\n");
+  writer.finish();
+  return std::string(as_text(sink.buffer()));
+}
+
+TEST(PackageSafety, GoldenFilesAreHarmless) {
+  for (const std::string& name : golden_names()) {
+    EXPECT_EQ(findings(Mapping::from_text(program_json(name))), Texts()) << name;
+    if (name == "weights.opaque" || name == "weights.fake" || name == "values.nested_inputs") continue;
+    EXPECT_EQ(findings(Mapping::open(golden_path(name))), Texts()) << name;
+  }
+}
+
+TEST(PackageSafety, ObjectsOfOtherClasses) {
+  const Texts found = findings(Mapping::open(golden_path("weights.opaque")));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].starts_with("data/constants/opaque_obj_0: unpickling would import")) << found[0];
+  // A named tuple among the inputs it was exported with.
+  EXPECT_EQ(findings(Mapping::open(golden_path("values.nested_inputs"))),
+            Texts{"data/sample_inputs/model.pt > archive/data.pkl: unpickling would import and call "
+                  "programs_values.Pair, which is not on the list of names that only build data"});
+}
+
+TEST(PackageSafety, EveryPickleByItsName) {
+  for (const char* name :
+       {"data/sample_inputs/model.pt", "data/sample_inputs/other.pt", "data/constants/opaque_obj_0",
+        "data/constants/custom_obj_7", "data/weights/model2.pt", "data/constants/model2.pt"}) {
+    Records records = Records::golden("weights.tied");
+    // Protocol 0 looks like text.
+    records.set(name, std::string(kEvil));
+    EXPECT_EQ(findings(records.file()), Texts{std::string(name) + ": " + kCall}) << name;
+    records.set(name, torch_save(kEvil));
+    EXPECT_EQ(findings(records.file()), Texts{std::string(name) + " > archive/data.pkl: " + kCall}) << name;
+    // Python's unpickler stops at the end of the pickle; an archive may follow.
+    records.set(name, std::string(kEvil) + torch_save("\x80\x02}."));
+    const Texts found = findings(records.file());
+    EXPECT_NE(std::find(found.begin(), found.end(), std::string(name) + ": " + kCall), found.end()) << name;
+  }
+}
+
+TEST(PackageSafety, EveryPickleOfTheOlderLayout) {
+  for (const char* name :
+       {"serialized_state_dict.pt", "serialized_constants.pt", "serialized_example_inputs.pt"}) {
+    Records records = Records::golden("weights.tied.old");
+    records.set(name, torch_save(kEvil));
+    Texts found;
+    for (const Finding& finding : check_safety(records.file()).findings)
+      found.push_back(finding.record + ": " + finding.message);
+    EXPECT_NE(std::find(found.begin(), found.end(), std::string(name) + " > archive/data.pkl: " + kCall),
+              found.end())
+        << name;
+  }
+}
+
+TEST(PackageSafety, WhatTheTableSaysIsPickled) {
+  Records records = Records::golden("weights.tied");
+  records.set(kTable, R"({"config": {"w": {"path_name": "weight_0", "is_param": true, "use_pickle": true, )"
+                      R"("tensor_meta": null}}})");
+  records.set("data/weights/weight_0", std::string(kEvil));
+  EXPECT_EQ(findings(records.file()), Texts{"data/weights/weight_0: " + kCall});
+  EXPECT_EQ(findings(records.file(kTable)), Texts{"data/weights/weight_0: " + kCall}) << "compressed";
+  records.set("data/weights/weight_0", torch_save("\x80\x02}."));
+  EXPECT_EQ(findings(records.file()), Texts());
+  records.set("data/weights/weight_0", "what is this");
+  ASSERT_EQ(findings(records.file()).size(), 1U);
+  EXPECT_TRUE(findings(records.file())[0].starts_with("data/weights/weight_0: byte 0: "))
+      << findings(records.file())[0];
+  // A weight that is no pickle may have any bytes.
+  records = Records::golden("weights.tied");
+  const size_t size = records.text("data/weights/weight_0").size();
+  records.set("data/weights/weight_0", std::string(kEvil) + std::string(size - kEvil.size(), ' '));
+  EXPECT_EQ(findings(records.file()), Texts());
+}
+
+TEST(PackageSafety, CompiledModels) {
+  Records records = Records::golden("weights.tied");
+  records.set("data/aotinductor/model/x.so",
+              "\x7f"
+              "ELF");
+  EXPECT_EQ(findings(records.file()),
+            Texts{"data/aotinductor/model/x.so: compiled code, which loading the model would run"});
+}
+
+TEST(PackageSafety, BrokenProgramsAreFindings) {
+  Records records = Records::golden("weights.tied");
+  records.set("models/model.json", "{");
+  ASSERT_EQ(findings(records.file()).size(), 1U);
+  EXPECT_NE(findings(records.file())[0].find("record 'models/model.json': "), std::string::npos);
+  const Texts found = findings(Mapping::from_text(R"({"graph_module": {}})"));
+  EXPECT_EQ(found, Texts{": at 'schema_version': the program states no schema version"});
+}
+
+}  // namespace
+}  // namespace flambeau::pt2

@@ -1,0 +1,137 @@
+#include "hostile/exercise_program.h"
+
+#include <stdexcept>
+
+#include "flambeau/base/byte_sink.h"
+#include "flambeau/formats/pt2/package.h"
+#include "flambeau/formats/pt2/program_json.h"
+#include "flambeau/graph/canonical.h"
+#include "flambeau/graph/compare.h"
+#include "flambeau/graph/dot.h"
+#include "flambeau/graph/summary.h"
+#include "flambeau/graph/text_print.h"
+#include "flambeau/graph/verify.h"
+
+namespace flambeau::hostile {
+namespace {
+
+using graph::ExportedProgram;
+using pt2::Package;
+using pt2::PackageLayout;
+
+// Keeps what is written, up to some times the file: more of it is an amplification.
+class CappedSink final : public ByteSink {
+ public:
+  explicit CappedSink(uint64_t most) : most_(most) {}
+  void write(ByteSpan bytes) override {
+    if (bytes.size() > most_ - memory_.position())
+      throw std::logic_error("a small file is written as a large one");
+    memory_.write(bytes);
+  }
+  uint64_t position() const override { return memory_.position(); }
+  std::vector<uint8_t> take() { return memory_.take(); }
+
+ private:
+  MemorySink memory_;
+  uint64_t most_;
+};
+
+// An Error is fine, unless it says that the caller or the library is at fault: neither is a file's doing.
+template <typename Body>
+std::optional<ErrorCode> attempt(Body&& body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInternal || error.code() == ErrorCode::kInvalidArgument)
+      throw std::logic_error(std::string("the wrong kind of error: ") + error.what());
+    return error.code();
+  }
+}
+
+std::string json_of(const Package& package) {
+  std::string all;
+  for (const pt2::Model& model : package.models) (all += pt2::write_program(model.program)) += '\n';
+  return all;
+}
+
+// What is written can be read, and is the same program.
+void write_and_read(const Package& package, PackageLayout layout, uint64_t file_size) {
+  CappedSink sink((1U << 20) + 16 * file_size);
+  if (attempt([&] { pt2::write_package(sink, package, layout); })) return;
+  try {
+    const Package again = pt2::read_package(Mapping::from_buffer(sink.take()));
+    if (json_of(again) != json_of(package)) throw std::logic_error("what was written is another program");
+    for (size_t i = 0; i < again.models.size() && layout != PackageLayout::kJson; ++i) {
+      const ExportedProgram& first = package.models[i].program;
+      const ExportedProgram& second = again.models[i].program;
+      if (first.state_dict.size() != second.state_dict.size() ||
+          first.constants.size() != second.constants.size() ||
+          first.objects.size() != second.objects.size()) {
+        throw std::logic_error("what was written has other weights");
+      }
+    }
+  } catch (const Error& error) {
+    throw std::logic_error(std::string("what was written cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace
+
+void exercise_program(const ExportedProgram& program) {
+  program.graph().for_each_graph([](const graph::Graph& graph) { graph.lint(); });
+  graph::verify(program);
+  graph::summarize(program);
+  graph::to_text(program);
+  graph::to_text(program, {.lossless = true});
+  graph::to_dot(program, {.modules = true});
+  if (!graph::compare_programs(program, program).differences.empty())
+    throw std::logic_error("a program differs from itself");
+  const std::string json = pt2::write_program(program);
+  if (pt2::write_program(program.clone()) != json) throw std::logic_error("a copy is another program");
+  attempt([&] {
+    const ExportedProgram canonical = graph::canonicalize(program);
+    const std::string once = pt2::write_program(canonical);
+    pt2::Notes notes;
+    if (pt2::write_program(pt2::read_program(once, notes)) != once)
+      throw std::logic_error("the canonical form reads as another program");
+  });
+  attempt([&] {
+    ExportedProgram older = program.clone();
+    pt2::Notes notes;
+    pt2::set_schema(older, {8, 5}, notes);
+    const std::string text = pt2::write_program(older);
+    if (pt2::write_program(pt2::read_program(text, notes)) != text)
+      throw std::logic_error("the older form reads as another program");
+  });
+}
+
+std::optional<ErrorCode> exercise_package(const std::shared_ptr<Mapping>& mapping) {
+  Package package;
+  const std::optional<ErrorCode> refused = attempt([&] { package = pt2::read_package(mapping); });
+  if (refused) return refused;
+  for (const pt2::Model& model : package.models) exercise_program(model.program);
+  const bool has_weights = package.layout != PackageLayout::kJson;
+  if (has_weights) write_and_read(package, PackageLayout::kArchive, mapping->size());
+  if (has_weights) write_and_read(package, PackageLayout::kZip, mapping->size());
+  write_and_read(package, PackageLayout::kJson, mapping->size());
+  return std::nullopt;
+}
+
+std::optional<ErrorCode> exercise_program_json(std::string_view text) {
+  ExportedProgram program;
+  pt2::Notes notes;
+  const std::optional<ErrorCode> refused = attempt([&] { program = pt2::read_program(text, notes); });
+  if (refused) return refused;
+  const std::string written = pt2::write_program(program);
+  try {
+    if (pt2::write_program(pt2::read_program(written, notes)) != written)
+      throw std::logic_error("what was written reads as another program");
+  } catch (const Error& error) {
+    throw std::logic_error(std::string("what was written cannot be read: ") + error.what());
+  }
+  exercise_program(program);
+  return std::nullopt;
+}
+
+}  // namespace flambeau::hostile
