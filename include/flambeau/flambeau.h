@@ -7,4 +7,5 @@
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"
+#include "flambeau/program.h"
 #include "flambeau/tensor.h"

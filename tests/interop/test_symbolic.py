@@ -5,10 +5,13 @@ canonical form, is kept beside it. One run of tests/tools/symbolic_eval reads th
 """
 
 import fractions
+import json
 import math
 import pathlib
 import random
+import re
 import subprocess
+import zipfile
 
 import pytest
 
@@ -375,4 +378,52 @@ def test_building_gives_sympys_canonical_form(cases, answers):
     for (value, recipe, srepr, text, _, _), row in zip(cases, answers[1]):
         if row[:2] != [srepr, text]:
             failures.append((recipe, text, row[1] if len(row) > 1 else row))
-    assert len(failures) <= 0.01 * len(cases), show(failures, len(cases))
+    # Known to differ: a Piecewise inside the condition of another (sympy rewrites it as ITE), and quotients that
+    # sympy.simplify() rewrites on its way through FloorDiv.
+    assert len(failures) <= 0.002 * len(cases), show(failures, len(cases))
+
+
+class Shapes(torch.nn.Module):
+    """Sizes as real models compute them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 4, 3, stride=2, padding=1)
+        self.second = torch.nn.Conv2d(4, 4, 5, stride=3)
+
+    def forward(self, x, y):
+        image = self.second(self.first(x))
+        joined = torch.cat([y, y[1:]], 0)
+        count = joined.shape[0]
+        return (
+            torch.nn.functional.max_pool2d(image, 2).flatten(1),
+            torch.nn.functional.interpolate(x, scale_factor=0.5),
+            joined[: count // 3].repeat(3, 2),
+            torch.arange(max(count - 3, 1)),
+            joined.chunk(3)[0],
+            y.unfold(0, 3, 2),
+        )
+
+
+def test_expressions_of_an_exported_program(flambeau, tmp_path):
+    auto = torch.export.Dim.AUTO
+    inputs = (torch.randn(2, 3, 64, 65), torch.randn(9, 4))
+    program = torch.export.export(
+        Shapes(), inputs, dynamic_shapes={"x": {0: auto, 2: auto, 3: auto}, "y": {0: auto}})
+    torch.export.save(program, tmp_path / "program.pt2")
+    found, guards = set(), set()
+    with zipfile.ZipFile(tmp_path / "program.pt2") as archive:
+        for name in archive.namelist():
+            if name.endswith(".json"):
+                text = archive.read(name).decode()
+                found |= set(re.findall(r'"expr_str":\s*"((?:[^"\\]|\\.)*)"', text))
+                content = json.loads(text)
+                guards |= set(content.get("guards_code") or []) if isinstance(content, dict) else set()
+    assert len(found) > 10 and len(guards) > 3
+
+    tool = pathlib.Path(flambeau.path).parents[2] / "tests/tools/symbolic_eval"
+    lines = sorted(found) + sorted(guards)
+    done = subprocess.run([tool], input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=60)
+    rows = done.stdout.splitlines()
+    assert [row.split("\t")[0] for row in rows[: len(found)]] == sorted(found)
+    assert not [row for row in rows[len(found) :] if row.startswith("error")]

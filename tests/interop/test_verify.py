@@ -1,9 +1,11 @@
 """What PyTorch refuses to load, Flambeau's verifier refuses too; what PyTorch exports, it accepts."""
 
 import copy
+import io
 import json
 import pathlib
 import subprocess
+import zipfile
 
 import pytest
 import torch
@@ -68,6 +70,46 @@ def test_accepts_what_torch_exports(verify, saved_programs):
     assert len(found) >= 300
 
 
+def test_accepts_it_with_its_weights(verify):
+    programs.quiet()
+    found = verify({name: programs.saved(ROOT / "build/programs", name).read_bytes() for name in PROGRAMS})
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "state, rule",
+    [
+        (lambda state: {}, "missing-weight"),
+        (lambda state: {name: tensor.to(torch.float16) for name, tensor in state.items()}, "weight-dtype"),
+        (lambda state: {name: torch.nn.Parameter(tensor[:1]) for name, tensor in state.items()}, "weight-shape"),
+        (lambda state: {name: torch.nn.Parameter(tensor.T.contiguous().T) for name, tensor in state.items()}, "weight-strides"),
+        (lambda state: {name: tensor.detach() for name, tensor in state.items()}, "not-a-parameter"),
+    ],
+)
+def test_refuses_other_weights(state, rule, verify):
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.randn(4, 3))
+
+        def forward(self, x):
+            return x @ self.weight
+
+    exported = torch.export.export(Model(), (torch.randn(2, 4),))
+    artifact = serialize.serialize(exported)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as parts:
+        parts.writestr("serialized_exported_program.json", artifact.exported_program)
+        saved = io.BytesIO()
+        torch.save(state(exported.state_dict), saved)
+        parts.writestr("serialized_state_dict.pt", saved.getvalue())
+        parts.writestr("serialized_constants.pt", artifact.constants)
+        parts.writestr("serialized_example_inputs.pt", artifact.example_inputs)
+        parts.writestr("version", "8.20")
+    lines = verify(archive.getvalue())
+    assert [line for line in lines if f"[{rule}]" in line], lines
+
+
 def test_accepts_it_with_the_schemas_of_its_own_operators(verify, saved_programs, custom_schemas):
     found = verify(saved_programs, "--schemas", custom_schemas)
     assert {name: lines for name, lines in found.items() if lines} == {}
@@ -115,6 +157,7 @@ HOSTS = [
     "shapes.derived.decomposed",
     "shapes.unbacked_scalar",
     "values.nested_inputs.decomposed",
+    "values.outputs",
     "weights.some_types",
 ]
 HOSTS = [name for name in HOSTS if name in PROGRAMS]
@@ -414,6 +457,13 @@ def exchange_outputs_of_the_signature(program):
     if len(users) < 2 or specs[users[0]] == specs[users[1]]:
         pytest.skip("one output")
     specs[users[0]], specs[users[1]] = specs[users[1]], specs[users[0]]
+
+
+@damage("constant-output")
+def give_out_another_constant(program):
+    output = first(graph(program)["outputs"], lambda o: "as_int" in o or "as_bool" in o)
+    (kind, value), = output.items()
+    output[kind] = not value if kind == "as_bool" else value + 1
 
 
 @damage("mutation-target")

@@ -1,8 +1,8 @@
-// Prints programs as text, for the interop tests: program_text [--lossless | --check] FILE.json...
-// --check parses what it prints, and says for which files the same program comes back.
+// Prints programs as text, for the interop tests: program_text [--lossless | --check | --json] FILE...
+// --check parses what it prints, and says for which files the same program comes back; --json goes the other
+// way.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <fstream>
 #include <iterator>
 
@@ -29,7 +29,7 @@ std::string check(const flambeau::graph::ExportedProgram& program) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::string mode = "";
+  std::string mode;
   int failed = 0;
   for (int i = 1; i < count; ++i) {
     const std::string argument = arguments[i];
@@ -38,6 +38,10 @@ int main(int count, char** arguments) {
       continue;
     }
     try {
+      if (mode == "--json") {
+        fmt::print("{}\n", flambeau::pt2::write_program(flambeau::graph::parse_text(read_file(argument))));
+        continue;
+      }
       flambeau::pt2::Notes notes;
       const auto program = flambeau::pt2::read_program(read_file(argument), notes);
       if (mode == "--check") {

@@ -1,14 +1,12 @@
-// Verifies programs in JSON, one file for each argument: prints a line "path<TAB>finding" for everything that
-// is wrong, and "path<TAB>error: ..." for what cannot be read at all.
+// Verifies the programs in files, JSON or .pt2: prints a line "path<TAB>finding" for everything that is
+// wrong, and "path<TAB>error: ..." for what cannot be read at all.
 //   verify_program [--dialect training|aten|core-aten|edge] [--schemas FILE] PATH...
-#include <cstring>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 
 #include "flambeau/base/error.h"
-#include "flambeau/formats/pt2/program_json.h"
+#include "flambeau/formats/pt2/package.h"
 #include "flambeau/graph/verify.h"
 #include "flambeau/value/schema_table.h"
 
@@ -25,22 +23,19 @@ int main(int count, char** arguments) {
                         : name == "core-aten" ? Dialect::kCoreAten
                         : name == "edge"      ? Dialect::kEdge
                                               : Dialect::kAten;
-      continue;
-    }
-    std::ifstream file(argument == "--schemas" && i + 1 < count ? arguments[++i] : arguments[i],
-                       std::ios::binary);
-    if (argument == "--schemas") {
+    } else if (argument == "--schemas" && i + 1 < count) {
+      std::ifstream file(arguments[++i]);
       for (std::string line; std::getline(file, line);) schemas.add(line);
-      continue;
-    }
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    try {
-      flambeau::pt2::Notes notes;
-      const auto program = flambeau::pt2::read_program(text, notes);
-      for (const auto& finding : flambeau::graph::verify(program, options))
-        std::cout << argument << '\t' << finding.to_string() << '\n';
-    } catch (const flambeau::Error& error) {
-      std::cout << argument << "\terror: " << error.what() << '\n';
+    } else {
+      try {
+        const flambeau::pt2::Package package = flambeau::pt2::read_package(argument);
+        for (const flambeau::pt2::Model& model : package.models) {
+          for (const auto& finding : flambeau::graph::verify(model.program, options))
+            std::cout << argument << '\t' << finding.to_string() << '\n';
+        }
+      } catch (const flambeau::Error& error) {
+        std::cout << argument << "\terror: " << error.what() << '\n';
+      }
     }
   }
   return 0;

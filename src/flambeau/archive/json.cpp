@@ -4,76 +4,73 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "flambeau/archive/json_cursor.h"
+#include "flambeau/archive/json_document.h"
 #include "flambeau/archive/json_fallback.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::json {
 namespace {
 
-// Gives up quietly: the fallback then finds the place and the words.
-class FastParser {
- public:
-  bool parse(std::string_view text, Value& to) {
-    simdjson::dom::parser parser;
-    if (parser.allocate(std::max<size_t>(text.size(), 64), kMostDepth + 8) != simdjson::SUCCESS) return false;
-    simdjson::dom::element root;
-    if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) return false;
-    return convert(root, to, 0);
-  }
-
- private:
-  bool convert(simdjson::dom::element from, Value& to, int depth) {
-    using simdjson::dom::element_type;
-    switch (from.type()) {
-      case element_type::OBJECT: {
-        if (depth == kMostDepth) return false;
-        const simdjson::dom::object object = from.get_object().value_unsafe();
-        Object members;
-        members.reserve(object.size());
-        for (const auto& field : object) {
-          members.emplace_back(std::string(field.key), Value());
-          if (!convert(field.value, members.back().second, depth + 1)) return false;
-        }
-        refuse_duplicate_keys(members);
-        to = Value(std::move(members));
-        return true;
+// Gives up quietly, by false: the fallback then finds the place and the words.
+bool convert(simdjson::dom::element from, Value& to, int depth) {
+  using simdjson::dom::element_type;
+  switch (from.type()) {
+    case element_type::OBJECT: {
+      if (depth == kMostDepth) return false;
+      const simdjson::dom::object object = from.get_object().value_unsafe();
+      Object members;
+      members.reserve(object.size());
+      for (const auto& field : object) {
+        members.emplace_back(std::string(field.key), Value());
+        if (!convert(field.value, members.back().second, depth + 1)) return false;
       }
-      case element_type::ARRAY: {
-        if (depth == kMostDepth) return false;
-        const simdjson::dom::array array = from.get_array().value_unsafe();
-        Array items;
-        items.reserve(array.size());
-        for (const simdjson::dom::element item : array) {
-          if (!convert(item, items.emplace_back(), depth + 1)) return false;
-        }
-        to = Value(std::move(items));
-        return true;
-      }
-      case element_type::STRING:
-        to = Value(from.get_string().value_unsafe());
-        return true;
-      case element_type::INT64:
-        to = Value(from.get_int64().value_unsafe());
-        return true;
-      case element_type::UINT64:
-        to = Value(from.get_uint64().value_unsafe());
-        return true;
-      case element_type::DOUBLE:
-        to = Value(from.get_double().value_unsafe());
-        return true;
-      case element_type::BOOL:
-        to = Value(from.get_bool().value_unsafe());
-        return true;
-      case element_type::NULL_VALUE:
-        to = Value();
-        return true;
+      refuse_duplicate_keys(members);
+      to = Value(std::move(members));
+      return true;
     }
-    return false;
+    case element_type::ARRAY: {
+      if (depth == kMostDepth) return false;
+      const simdjson::dom::array array = from.get_array().value_unsafe();
+      Array items;
+      items.reserve(array.size());
+      for (const simdjson::dom::element item : array) {
+        if (!convert(item, items.emplace_back(), depth + 1)) return false;
+      }
+      to = Value(std::move(items));
+      return true;
+    }
+    case element_type::STRING:
+      to = Value(from.get_string().value_unsafe());
+      return true;
+    case element_type::INT64:
+      to = Value(from.get_int64().value_unsafe());
+      return true;
+    case element_type::UINT64:
+      to = Value(from.get_uint64().value_unsafe());
+      return true;
+    case element_type::DOUBLE:
+      to = Value(from.get_double().value_unsafe());
+      return true;
+    case element_type::BOOL:
+      to = Value(from.get_bool().value_unsafe());
+      return true;
+    case element_type::NULL_VALUE:
+      to = Value();
+      return true;
   }
-};
+  return false;
+}
+
+bool parse_fast(simdjson::dom::parser& parser, std::string_view text, simdjson::dom::element& root) {
+  if (parser.allocate(std::max<size_t>(text.size(), 64), kMostDepth + 8) != simdjson::SUCCESS) return false;
+  return parser.parse(text.data(), text.size()).get(root) == simdjson::SUCCESS;
+}
 
 std::string describe(const Value& value) {
   if (value.is_null()) return "null";
@@ -91,9 +88,101 @@ std::string describe(const Value& value) {
 }  // namespace
 
 Value parse(std::string_view text) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
   Value value;
-  if (FastParser().parse(text, value)) return value;
+  if (parse_fast(parser, text, root) && convert(root, value, 0)) return value;
   return parse_slowly(text);
+}
+
+struct Document::State {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  std::optional<Value> slow;
+};
+
+Document::Document(std::string_view text) : state_(std::make_unique<State>()) {
+  // Nesting within the parser's own limit may still be beyond ours.
+  if (!parse_fast(state_->parser, text, state_->root)) state_->slow = parse_slowly(text);
+}
+Document::~Document() = default;
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+
+namespace {
+
+static_assert(sizeof(simdjson::dom::element) <= 16 && std::is_trivially_copyable_v<simdjson::dom::element>);
+
+simdjson::dom::element fast_element(const unsigned char* bytes) {
+  simdjson::dom::element element;
+  std::memcpy(static_cast<void*>(&element), bytes, sizeof element);
+  return element;
+}
+
+}  // namespace
+
+Document::Element Document::root() const {
+  Element element;
+  if (state_->slow) {
+    element.slow_ = &*state_->slow;
+  } else {
+    std::memcpy(element.fast_, &state_->root, sizeof state_->root);
+  }
+  return element;
+}
+
+Value Document::Element::value() const {
+  if (slow_ != nullptr) return *slow_;
+  Value made;
+  if (convert(fast_element(fast_), made, depth_)) return made;
+  throw Error(ErrorCode::kLimit, fmt::format("JSON is nested deeper than {} levels", kMostDepth));
+}
+
+std::vector<std::pair<std::string_view, Document::Element>> Document::Element::members() const {
+  std::vector<std::pair<std::string_view, Element>> found;
+  if (slow_ != nullptr) {
+    for (const Member& member : slow_->as_object()) {
+      Element element;
+      element.slow_ = &member.second;
+      found.emplace_back(member.first, element);
+    }
+    return found;
+  }
+  const simdjson::dom::element element = fast_element(fast_);
+  if (!element.is_object()) fail_kind("an object", value());
+  std::vector<std::string_view> keys;
+  const simdjson::dom::object object = element.get_object().value_unsafe();
+  for (const auto& field : object) {
+    Element inner;
+    std::memcpy(inner.fast_, &field.value, sizeof field.value);
+    inner.depth_ = depth_ + 1;
+    found.emplace_back(field.key, inner);
+    keys.push_back(field.key);
+  }
+  refuse_duplicate_keys(std::move(keys));
+  return found;
+}
+
+std::vector<Document::Element> Document::Element::items() const {
+  std::vector<Element> found;
+  if (slow_ != nullptr) {
+    for (const Value& item : slow_->as_array()) {
+      Element element;
+      element.slow_ = &item;
+      found.push_back(element);
+    }
+    return found;
+  }
+  const simdjson::dom::element element = fast_element(fast_);
+  if (!element.is_array()) fail_kind("an array", value());
+  const simdjson::dom::array array = element.get_array().value_unsafe();
+  for (const simdjson::dom::element item : array) {
+    Element inner;
+    std::memcpy(inner.fast_, &item, sizeof item);
+    inner.depth_ = depth_ + 1;
+    found.push_back(inner);
+  }
+  return found;
 }
 
 bool Value::as_bool() const {

@@ -110,10 +110,6 @@ void add_kind_notes(Inspection& result) {
     case FileKind::kMobileFlatBuffer:
       result.notes.emplace_back("the inside of the flatbuffer is not decoded");
       break;
-    case FileKind::kPt2:
-    case FileKind::kPt2OldLayout:
-      result.notes.emplace_back("the program is listed as records, its graph and weights are not decoded");
-      break;
     case FileKind::kTorchPackage:
       result.notes.emplace_back("the package holds Python code, which Flambeau lists and never runs");
       break;

@@ -60,7 +60,7 @@ std::vector<std::string> module_path(const Node& node) {
 class DotPrinter {
  public:
   DotPrinter(const ExportedProgram& program, const DotOptions& options)
-      : options_(options), context_{program, {}, ExprNames(false), {}, {}} {
+      : options_(options), context_{program, {}, ExprNames(false), {}, {}, {}} {
     for (const InputSpec& spec : program.signature.inputs) {
       if (const Value* const value = spec.argument.value()) specs_.emplace(value, &spec);
     }

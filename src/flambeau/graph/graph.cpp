@@ -73,7 +73,14 @@ Graph::~Graph() {
     delete node;
     node = next;
   }
-  for (const auto& [name, value] : by_name_) delete value;
+  // In the order they were made in, which is where they lie.
+  for (const ValueList& list : values_) {
+    for (Value* value = list.first; value != nullptr;) {
+      Value* const next = value->next_;
+      delete value;
+      value = next;
+    }
+  }
 }
 
 void Graph::link(Node& node, Node* before) {

@@ -153,6 +153,8 @@ class Graph {
   // The values of one kind in the order in which a file lists them: that of their description.
   std::vector<Value*> values_of(ValueKind kind) const;
   size_t value_count() const { return by_name_.size(); }
+  // How many values are to come: saves work, nothing else.
+  void reserve_values(size_t count) { by_name_.reserve(count); }
   // By their names: the order the canonical form lists them in.
   void sort_values_by_name();
   // Renames every value at once; the names must be different from each other. Throws Error(kInvalidArgument).

@@ -227,7 +227,14 @@ class GraphBuilder {
     };
     const PassedBy positional = tables_.style.has_argument_kind ? PassedBy::kPositional : PassedBy::kUnsaid;
     if (!statement.has_arguments) {
-      for (const Statement::Passed& passed : statement.arguments) {
+      // Written by hand: the operator's schema has the names.
+      const OperatorEntry* const entry = tables_.schemas.find_python(node.target);
+      size_t index = 0;
+      for (Statement::Passed& passed : statement.arguments) {
+        if (entry != nullptr && !passed.name && index < entry->schema.arguments.size()) {
+          node.add_input(add(entry->schema.arguments[index++].name, passed.literal, {}, positional));
+          continue;
+        }
         node.add_input(
             add(passed.name.value_or(""), passed.literal, {}, passed.name ? PassedBy::kKeyword : positional));
       }

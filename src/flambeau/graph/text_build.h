@@ -6,7 +6,9 @@
 #include <unordered_map>
 
 #include "flambeau/graph/program.h"
+#include "flambeau/graph/text_argument.h"
 #include "flambeau/graph/text_tree.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::graph {
 
@@ -15,6 +17,7 @@ struct TextTables {
   const ExportedProgram::Style& style;
   std::unordered_map<std::string, std::shared_ptr<const SymExpr>> exprs;
   std::unordered_map<uint64_t, std::string> texts;
+  SchemaTable schemas;
 
   // "s0", "2*s0 + 1", "7".
   SymInt sym_int(const std::string& text, TextPlace place);

@@ -233,7 +233,7 @@ class GraphPrinter {
     bool is_first = true;
     for (const bool by_name : {false, true}) {
       for (const NamedArgument& input : inputs) {
-        if (is_passed_by_name(node, input) != by_name) continue;
+        if (is_passed_by_name(context_, node, input) != by_name) continue;
         if (!is_first) out += ", ";
         is_first = false;
         if (by_name) out += (lossless_ ? name_token(input.name) : input.name) + " = ";

@@ -8,6 +8,7 @@
 #include "flambeau/graph/program.h"
 #include "flambeau/graph/text_lines.h"
 #include "flambeau/graph/text_print.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::graph {
 
@@ -52,6 +53,7 @@ struct TextContext {
   ExprNames exprs;
   LongTexts texts;
   std::string out;
+  SchemaTable schemas;
 };
 
 // Appends "class NAME(torch.nn.Module):" and what belongs to it, each line indented by four more than `depth`

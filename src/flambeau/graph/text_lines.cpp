@@ -129,7 +129,12 @@ class LineMaker {
     const OutputForm form = output_form(node);
     std::string name = node.name.value_or("");
     const Value* const only = form == OutputForm::kOne ? node.outputs()[0].value() : nullptr;
-    if (name.empty()) name = only != nullptr ? only->name() : name_for_target(node.target);
+    if (name.empty()) {
+      // The loader names a call after a tensor, or a number that an operator of Python gives.
+      const bool is_named =
+          only != nullptr && (only->kind() == ValueKind::kTensor || !node.target.starts_with("torch.ops."));
+      name = is_named ? only->name() : name_for_target(node.target);
+    }
     if (plain_ || only == nullptr) {
       add(TextLine::Kind::kCall, name);
       if (only != nullptr) give(to_.lines_.back(), *only);

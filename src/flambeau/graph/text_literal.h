@@ -2,8 +2,6 @@
 #pragma once
 
 #include <complex>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,20 +57,5 @@ std::vector<KindSpec> parse_kinds(TextScanner& scanner, size_t depth = 0);
 
 double parse_real(std::string_view text, TextPlace place);
 Extras parse_extras(const std::string& text, TextPlace place);
-
-// Makes arguments of literals.
-struct ArgumentMaker {
-  Graph& graph;
-  // Takes the subgraph of that name; nothing when it is no subgraph's name. May be empty.
-  std::function<std::optional<GraphArgument>(const Literal&)> subgraph;
-
-  Argument make(const Literal& literal, const KindSpec& spec) const;
-
- private:
-  ArgumentKind infer(const Literal& literal) const;
-  ValueRef ref(const Literal& literal) const;
-  template <typename Number>
-  SymArgument<Number> sym(const Literal& literal) const;
-};
 
 }  // namespace flambeau::graph

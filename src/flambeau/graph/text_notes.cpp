@@ -67,13 +67,14 @@ std::string argument_token(const std::string& name, bool by_name) {
 }
 
 // "(self, other: sym_int, alpha=)": the arguments in the order of the file.
-std::string arguments_note(const ExportedProgram& program, const Node& node) {
+std::string arguments_note(const TextContext& context, const Node& node) {
   std::string out;
-  bool says_something = false;
+  // An operator that is known gets the names of its schema when nothing is said.
+  bool says_something = !node.inputs().empty() && context.schemas.find_python(node.target) != nullptr;
   bool is_first = true;
   for (const NamedArgument& input : node.inputs()) {
-    const bool by_name = is_passed_by_name(node, input);
-    const std::string mark = passed_by_mark(program, input, by_name);
+    const bool by_name = is_passed_by_name(context, node, input);
+    const std::string mark = passed_by_mark(context.program, input, by_name);
     const std::string kind = kind_note(input.argument);
     if (!is_first) out += ", ";
     is_first = false;
@@ -148,21 +149,31 @@ void add_value_notes(TextContext& context, const Value& value, Notes& notes) {
   }
 }
 
-bool is_passed_by_name(const Node& node, const NamedArgument& input) {
+bool is_passed_by_name(const TextContext& context, const Node& node, const NamedArgument& input) {
   const std::string& target = node.target;
   // Operators on symbols take what they take in order.
   if (target.starts_with("_operator.") || target.starts_with("math.") || target.starts_with("torch.sym_") ||
-      target == "torch.ops.aten.item.default") {
+      target.starts_with("torch._sym_") || target == "torch.ops.aten.item.default") {
     return false;
   }
   if (!target.starts_with("torch.ops.") || target.starts_with("torch.ops.higher_order.")) {
     return input.passed_by != PassedBy::kPositional && !input.name.empty();
   }
-  return input.passed_by == PassedBy::kKeyword && !is_python_keyword(input.name);
+  if (is_python_keyword(input.name)) return false;
+  if (context.options.lossless || input.passed_by == PassedBy::kPositional ||
+      input.passed_by == PassedBy::kKeyword) {
+    return input.passed_by == PassedBy::kKeyword;
+  }
+  // Where the file does not say it, PyTorch passes by name what could be left out.
+  const OperatorEntry* const entry = context.schemas.find_python(target);
+  if (entry == nullptr) return false;
+  const std::optional<size_t> index = entry->schema.find_argument(input.name);
+  return index &&
+         (entry->schema.arguments[*index].default_value || entry->schema.arguments[*index].is_kwarg_only);
 }
 
 void add_call_notes(TextContext& context, const Node& node, std::string_view line_name, Notes& notes) {
-  notes.add(arguments_note(context.program, node));
+  notes.add(arguments_note(context, node));
   switch (output_form(node)) {
     case OutputForm::kOne: {
       const std::string kind = kind_note(node.outputs()[0]);

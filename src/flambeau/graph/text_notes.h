@@ -39,7 +39,7 @@ std::string metadata_note(TextContext& context, const Node& node);
 // "extra '{...}'"; empty when there are none.
 std::string extras_note(std::string_view word, const Extras& extras);
 // Whether the text passes it by name.
-bool is_passed_by_name(const Node& node, const NamedArgument& input);
+bool is_passed_by_name(const TextContext& context, const Node& node, const NamedArgument& input);
 // "as (_, sym_int)" when one of them needs it.
 std::string kinds_note(const std::vector<Argument>& arguments);
 

@@ -44,7 +44,7 @@ class ProgramParser {
     next();
     graph_ = parse_graph_text(scanner_);
     while (!scanner_.at_end()) section();
-    TextTables tables{program_.style, std::move(exprs_), std::move(texts_)};
+    TextTables tables{program_.style, std::move(exprs_), std::move(texts_), {}};
     build_graph(*graph_, tables, program_.graph());
     for (SpecText& spec : specs_) add_spec(spec);
     for (size_t i = 0; i < calls_.size(); ++i) {

@@ -73,7 +73,7 @@ void print_ranges(TextContext& context) {
 }  // namespace
 
 std::string to_text(const ExportedProgram& program, const TextOptions& options) {
-  TextContext context{program, options, ExprNames(options.lossless), {}, {}};
+  TextContext context{program, options, ExprNames(options.lossless), {}, {}, {}};
   if (options.lossless) {
     // The comments say both.
     context.options.strides = context.options.devices = false;

@@ -69,6 +69,21 @@ std::string shortened(const std::string& text) {
   return "";
 }
 
+// One line of UTF-8, whatever the metadata holds.
+std::string one_line(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = utf8_sequence_length(text);
+    if (length == 0) {
+      out += '?';
+    } else {
+      out += text[0] == '\n' || text[0] == '\r' ? std::string_view(" ") : text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
 std::string annotation_of(const Node& node) {
   const std::string* const custom = node.find_metadata("custom");
   if (custom == nullptr || custom->empty()) return "";
@@ -92,9 +107,7 @@ std::string source_summary(const Node& node) {
   const std::string* const trace = node.find_metadata("stack_trace");
   std::string frame = trace != nullptr ? frame_of_trace(*trace) : "";
   std::string out = fmt::format("#{} {}", annotation_of(node), frame.empty() ? kUnknown : frame);
-  // One line, whatever the metadata holds.
-  std::replace_if(out.begin(), out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return out;
+  return one_line(out);
 }
 
 }  // namespace flambeau::graph

@@ -113,8 +113,12 @@ Target Context::resolve(const std::string& text) const {
     // An operator of somebody's extension of the format: "#namespace:name".
     const size_t colon = text.find(':');
     if (colon != std::string::npos && colon > 1 && colon + 1 < text.size() &&
-        text.find(':', colon + 1) == std::string::npos)
+        text.find(':', colon + 1) == std::string::npos) {
+      // Who knows the extension adds its operators to the schemas, as namespace::name.
+      target.entry = schemas.find(fmt::format("{}::{}", text.substr(1, colon - 1), text.substr(colon + 1)), "");
+      if (target.entry != nullptr) target.kind = Target::Kind::kOperator;
       return target;
+    }
     return wrong(
         "malformed-target",
         fmt::format("'{}' is not the name of an extension's operator, #<namespace>:<name>", printable(text)),

@@ -2,6 +2,7 @@
 // list of findings. Internal to the verifier.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -81,10 +82,12 @@ class Context {
 
 // Names, definitions, uses and descriptions of all graphs, and the nodes in them.
 void verify_graphs(Context& context);
-// What the graph says of one value.
-void verify_meta(Context& context, const Scope& scope, const Value& value);
-// Symbols that stand for a size only known when the program runs, and that no value gives.
-void verify_symbols(Context& context, const Scope& scope);
+// The symbols of a graph that stand for something only known when the program runs, and whether a value says
+// what. In order of name, so that findings have a stable order.
+using Symbols = std::map<std::string_view, bool>;
+// What the graph says of one value; notes its symbols.
+void verify_meta(Context& context, const Scope& scope, const Value& value, Symbols& symbols);
+void verify_symbols(Context& context, const Scope& scope, const Symbols& symbols);
 // What one node calls, and with what.
 void verify_node(Context& context, const Place& place, const Node& node, const Target& target);
 void verify_call(Context& context, const Place& place, const Node& node, const Schema& schema);

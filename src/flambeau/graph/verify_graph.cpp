@@ -75,7 +75,8 @@ class GraphVerifier {
     for (const Node& node : graph_.nodes()) check_node(node, scopes);
     check_outputs();
     check_tables();
-    verify_symbols(context_, scope_);
+    // A symbol of a subgraph may come from any graph around it.
+    if (scope_.outer == nullptr) verify_symbols(context_, scope_, symbols_);
   }
 
  private:
@@ -297,7 +298,7 @@ class GraphVerifier {
   void check_tables() {
     for (size_t kind = 1; kind < kValueKinds; ++kind) {
       for (const Value* value : graph_.values_of(static_cast<ValueKind>(kind))) {
-        verify_meta(context_, scope_, *value);
+        verify_meta(context_, scope_, *value, symbols_);
         if (value->is_defined() || value->has_uses()) continue;
         context_.add("dead-description", Place{&scope_},
                      fmt::format("it describes the {} '{}', which nothing gives",
@@ -311,6 +312,7 @@ class GraphVerifier {
   const Scope& scope_;
   const Graph& graph_;
   ValueSet defined_;
+  Symbols symbols_;
   std::unordered_map<std::string_view, const Node*> names_;
 };
 

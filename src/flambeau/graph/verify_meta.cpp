@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
-#include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/graph/verify_context.h"
 
@@ -36,8 +34,8 @@ bool has_schema_number(DType dtype) {
 
 class MetaVerifier {
  public:
-  MetaVerifier(Context& context, const Scope& scope, const Value& value)
-      : context_(context), scope_(scope), value_(value) {}
+  MetaVerifier(Context& context, const Scope& scope, const Value& value, Symbols& symbols)
+      : context_(context), scope_(scope), value_(value), symbols_(symbols) {}
 
   void tensor(const TensorMeta& meta) {
     if (meta.layout == Layout::kStrided && meta.sizes.size() != meta.strides.size()) {
@@ -50,6 +48,8 @@ class MetaVerifier {
       add("negative-offset",
           fmt::format("its storage offset is {}; expected 0 or more", meta.storage_offset.literal()));
     }
+    // PyTorch does not read offsets when it loads, so they tell nothing and ask for nothing.
+    notes_symbols_ = false;
     number(meta.storage_offset);
     count(meta.sizes);
     if (!has_schema_number(meta.dtype)) {
@@ -127,6 +127,11 @@ class MetaVerifier {
 
   void expression(const SymExpr& expr) {
     const Expression& found = context_.expression(expr);
+    if (notes_symbols_ && value_.is_defined()) {
+      for (const std::string_view symbol : found.symbols) {
+        if (is_unbacked_symbol(symbol)) symbols_[symbol] |= found.tells_symbol;
+      }
+    }
     if (found.problem.empty()) return;
     add("bad-expression",
         fmt::format("the expression '{}' cannot be read: {}", printable(expr.text), found.problem));
@@ -135,13 +140,15 @@ class MetaVerifier {
   Context& context_;
   const Scope& scope_;
   const Value& value_;
+  Symbols& symbols_;
+  bool notes_symbols_ = true;
   std::string where_;
 };
 
 }  // namespace
 
-void verify_meta(Context& context, const Scope& scope, const Value& value) {
-  MetaVerifier verifier(context, scope, value);
+void verify_meta(Context& context, const Scope& scope, const Value& value, Symbols& symbols) {
+  MetaVerifier verifier(context, scope, value, symbols);
   if (const TensorMeta* meta = value.tensor()) {
     verifier.tensor(*meta);
   } else if (const SymInt* integer = std::get_if<SymInt>(&value.meta())) {
@@ -158,38 +165,8 @@ void verify_meta(Context& context, const Scope& scope, const Value& value) {
   }
 }
 
-void verify_symbols(Context& context, const Scope& scope) {
-  // A symbol of a subgraph may come from any graph around it.
-  if (scope.outer != nullptr) return;
-  std::map<std::string_view, bool> told;  // in order of name, for a stable order of findings
-  const auto visit = [&](const SymExpr& expr) {
-    const Expression& found = context.expression(expr);
-    for (const std::string_view symbol : found.symbols) {
-      if (is_unbacked_symbol(symbol)) told[symbol] |= found.tells_symbol;
-    }
-  };
-  const auto visit_values = [&](auto kind, auto&& each) {
-    for (const Value* value : scope.graph->values_of(kind)) {
-      if (value->is_defined()) each(*value);
-    }
-  };
-  visit_values(ValueKind::kTensor, [&](const Value& value) {
-    for (const auto* list : {&value.tensor()->sizes, &value.tensor()->strides}) {
-      for (const SymInt& number : *list) {
-        if (!number.is_literal()) visit(number.expr());
-      }
-    }
-  });
-  const auto visit_symbols = [&]<typename Number>(ValueKind kind, const Number*) {
-    visit_values(kind, [&](const Value& value) {
-      const Number& number = std::get<Number>(value.meta());
-      if (!number.is_literal()) visit(number.expr());
-    });
-  };
-  visit_symbols(ValueKind::kSymInt, static_cast<const SymInt*>(nullptr));
-  visit_symbols(ValueKind::kSymFloat, static_cast<const SymFloat*>(nullptr));
-  visit_symbols(ValueKind::kSymBool, static_cast<const SymBool*>(nullptr));
-  for (const auto& [symbol, is_told] : told) {
+void verify_symbols(Context& context, const Scope& scope, const Symbols& symbols) {
+  for (const auto& [symbol, is_told] : symbols) {
     if (is_told) continue;
     context.add(
         "unbound-symbol", Place{&scope},

@@ -2,7 +2,7 @@
 // it stands for.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <optional>
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/verify_context.h"
@@ -19,25 +19,32 @@ std::string words(const Argument& argument) {
   return value != nullptr ? fmt::format("'{}'", printable(value->name())) : std::string(kind_words(argument));
 }
 
-bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-bool same_constant(const Argument& argument, const ConstantValue& constant) {
+// The value of a constant as people write it; nothing for what is no constant.
+std::optional<std::string> constant_text(const Argument& argument) {
   using K = ArgumentKind;
   switch (argument.kind()) {
     case K::kNone:
-      return std::holds_alternative<std::monostate>(constant);
+      return "none";
     case K::kInt:
-      return constant == ConstantValue(argument.get<K::kInt>());
-    case K::kBool:
-      return constant == ConstantValue(argument.get<K::kBool>());
-    case K::kString:
-      return constant == ConstantValue(argument.get<K::kString>());
+      return std::to_string(argument.get<K::kInt>());
     case K::kFloat:
-      return std::holds_alternative<double>(constant) &&
-             same_number(std::get<double>(constant), argument.get<K::kFloat>());
+      return fmt::format("{} (float)", argument.get<K::kFloat>());
+    case K::kBool:
+      return argument.get<K::kBool>() ? "true" : "false";
+    case K::kString:
+      return fmt::format("'{}'", argument.get<K::kString>());
     default:
-      return false;
+      return std::nullopt;
   }
+}
+
+Argument to_argument(const ConstantValue& value) {
+  using K = ArgumentKind;
+  if (const auto* number = std::get_if<int64_t>(&value)) return Argument::make<K::kInt>(*number);
+  if (const auto* real = std::get_if<double>(&value)) return Argument::make<K::kFloat>(*real);
+  if (const auto* text = std::get_if<std::string>(&value)) return Argument::make<K::kString>(*text);
+  if (const auto* truth = std::get_if<bool>(&value)) return Argument::make<K::kBool>(*truth);
+  return {};
 }
 
 class SignatureVerifier {
@@ -76,11 +83,7 @@ class SignatureVerifier {
             "use a newer version, or export with an older PyTorch");
         return;
       case InputKind::kConstantInput:
-        if (input != nullptr && !same_constant(*input, spec.value)) {
-          add("constant-input",
-              fmt::format("it says that the input is a constant, which differs from the graph's input: {}",
-                          words(*input)));
-        }
+        if (input != nullptr) check_constant("constant-input", "input", to_argument(spec.value), *input);
         return;
       case InputKind::kUserInput:
         if (spec.argument.value() != nullptr) user_inputs_.insert(spec.argument.value());
@@ -171,9 +174,21 @@ class SignatureVerifier {
     const Argument& output = graph_.outputs()[i];
     const bool is_same = spec.argument.value() == output.value() &&
                          (output.value() != nullptr || spec.argument.kind() == output.kind());
-    if (is_same) return;
+    if (is_same) {
+      if (output.value() == nullptr) check_constant("constant-output", "output", spec.argument, output);
+      return;
+    }
     add("signature-name",
         fmt::format("it names {}, but output {} of the graph is {}", words(spec.argument), i, words(output)));
+  }
+
+  void check_constant(std::string_view rule, std::string_view what, const Argument& said,
+                      const Argument& found) {
+    const std::optional<std::string> a = constant_text(said);
+    const std::optional<std::string> b = constant_text(found);
+    if (a == b) return;
+    add(rule, fmt::format("it says that the {} is the constant {}, but that of the graph is {}", what,
+                          printable(a.value_or(words(said))), printable(b.value_or(words(found)))));
   }
 
   // Tokens, then mutations, then what the caller gets, then gradients: PyTorch takes them apart by number.

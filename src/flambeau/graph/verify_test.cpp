@@ -110,8 +110,10 @@ TEST(Verify, OperatorsOfOthersNeedNoSchemaButAreCheckedAgainstOne) {
   node.target = "torch.ops.mine.scale.fast";
   EXPECT_EQ(verify(program, options).at(0).message,
             "the operator 'mine::scale' has no overload 'fast'; it has default");
-  node.target = "#mine:scale";
-  EXPECT_EQ(words(program, options), Words{});
+  node.target = "#mine:scale";  // of an extension of the format
+  EXPECT_EQ(verify(program, options).at(0).message,
+            "argument 'other' of mine::scale is as_string; expected int");
+  EXPECT_EQ(words(program), Words{});
 }
 
 TEST(Verify, HigherOrderOperatorsOfOthersAreNamed) {
@@ -252,19 +254,20 @@ TEST(VerifySpeed, TenTimesTheNodesTakeTenTimesAsLong) {
   std::vector<ExportedProgram> whole;
   whole.push_back(long_program(100000));
   const auto seconds = [](const std::vector<ExportedProgram>& programs) {
-    double best = 1e9;
-    for (int i = 0; i < 5; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      for (const ExportedProgram& program : programs) EXPECT_EQ(verify(program).size(), 0U);
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    return best;
+    const auto start = std::chrono::steady_clock::now();
+    for (const ExportedProgram& program : programs) EXPECT_EQ(verify(program).size(), 0U);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const double ten_small = seconds(tenths);
-  const double large = seconds(whole);
+  // Somebody else may be using the machine: the best of several runs counts.
+  double ten_small = 1e9;
+  double large = 1e9;
+  for (int run = 0; run < 5 || (run < 40 && large > 1.5 * ten_small); ++run) {
+    ten_small = std::min(ten_small, seconds(tenths));
+    large = std::min(large, seconds(whole));
+  }
   RecordProperty("milliseconds_ten_times_10000", static_cast<int>(ten_small * 1e3));
   RecordProperty("milliseconds_100000", static_cast<int>(large * 1e3));
-  EXPECT_LT(large, 1.5 * ten_small + 0.01);
+  EXPECT_LT(large, 1.5 * ten_small);
   EXPECT_LT(large, 3.0);  // also with sanitizers, on a busy machine
 }
 

@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/node.h"
 #include "flambeau/symbolic/order.h"
+#include "flambeau/symbolic/work_limit.h"
 
 namespace flambeau::symbolic {
 namespace {
@@ -98,6 +99,7 @@ void collect_symbols(const Expr& expr, std::vector<Expr>& found, std::unordered_
 const KindInfo& kind_info(Kind kind) { return kInfos[static_cast<size_t>(kind)]; }
 
 Expr NodeMaker::make(Node node) {
+  WorkLimit::spend(node.args.size());
   uint64_t hash = mix(static_cast<uint64_t>(node.kind) + 1, std::hash<std::string>()(node.name));
   if (node.kind == Kind::kNumber) {
     hash = mix(hash, node.number.hash());
@@ -140,6 +142,22 @@ Expr::Expr() : Expr(int64_t{0}) {}
 Expr::Expr(int64_t value) : Expr(Number(value)) {}
 
 Expr::Expr(const Number& number) {
+  // Small integers are everywhere; they are made once.
+  constexpr int64_t kLeast = -8;
+  constexpr int64_t kMost = 64;
+  if (number.is_integer() && number.numerator() >= kLeast && number.numerator() <= kMost) {
+    static const std::vector<std::shared_ptr<const Node>> small = [] {
+      std::vector<std::shared_ptr<const Node>> nodes;
+      for (int64_t value = kLeast; value <= kMost; ++value) {
+        Node node;
+        node.number = Number(value);
+        nodes.push_back(NodeMaker::make(std::move(node)).node_);
+      }
+      return nodes;
+    }();
+    node_ = small[static_cast<size_t>(number.numerator() - kLeast)];
+    return;
+  }
   Node node;
   node.number = number;
   node_ = NodeMaker::make(std::move(node)).node_;

@@ -24,4 +24,7 @@ Number round_number(Kind kind, const Number& value);
 Expr left_shift(const Expr& base, const Expr& shift);
 Expr right_shift(const Expr& base, const Expr& shift);
 
+// a | b | c, joined one after the other as Python does, in linear time. At least two conditions.
+Expr or_of_chain(const std::vector<Expr>& args);
+
 }  // namespace flambeau::symbolic

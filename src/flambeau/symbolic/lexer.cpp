@@ -56,6 +56,24 @@ Token Lexer::string() {
   return {TokenKind::kString, text_.substr(start + 1, end - start - 1), start};
 }
 
+// Guards of an exported program name a size by where it comes from: L['x'].size()[0].
+size_t Lexer::end_of_source(size_t end) const {
+  const size_t start = end;
+  while (end < text_.size()) {
+    if (text_[end] == '[') {
+      const size_t close = text_.find(']', end);
+      if (close == std::string_view::npos) fail(start, "a '[' is not closed");
+      end = close + 1;
+    } else if (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1])) {
+      for (++end; end < text_.size() && (is_name_start(text_[end]) || is_digit(text_[end]));) ++end;
+      if (text_.substr(end).starts_with("()")) end += 2;
+    } else {
+      break;
+    }
+  }
+  return end;
+}
+
 Token Lexer::next() {
   while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\t' ||
                                       text_[position_] == '\n' || text_[position_] == '\r'))
@@ -72,6 +90,7 @@ Token Lexer::next() {
            (is_name_start(text_[end]) || is_digit(text_[end]) ||
             (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1]))))
       ++end;
+    if (end < text_.size() && text_[end] == '[') end = end_of_source(end);
     return take(TokenKind::kName, end - position_);
   }
   for (const std::string_view sign : {"**", "//", "==", "!=", "<=", ">=", "<<", ">>"})

@@ -26,6 +26,7 @@ class Lexer {
   Token take(TokenKind kind, size_t length);
   Token number();
   Token string();
+  size_t end_of_source(size_t end) const;
 
   std::string_view text_;
   size_t position_ = 0;

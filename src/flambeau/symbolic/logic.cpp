@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/functions.h"
 #include "flambeau/symbolic/node.h"
 #include "flambeau/symbolic/order.h"
 #include "flambeau/symbolic/relation.h"
@@ -58,6 +59,29 @@ Expr combine(Kind kind, std::vector<Expr> args) {
 }
 
 }  // namespace
+
+Expr or_of_chain(const std::vector<Expr>& args) {
+  // Or(Or(a, b), c) compares a with b, and c with nothing.
+  Expr result = or_({args[0], args[1]});
+  if (args.size() == 2) return result;
+  std::vector<Expr> flat;
+  const auto collect = [&](const Expr& arg) {
+    if (arg.kind() == Kind::kOr) {
+      flat.insert(flat.end(), arg.args().begin(), arg.args().end());
+    } else if (arg.kind() != Kind::kFalse) {
+      flat.push_back(arg);
+    }
+  };
+  collect(result);
+  for (const Expr& arg : std::span<const Expr>(args).subspan(2)) collect(as_condition(arg));
+  require_logical(flat, "Or");
+  for (const Expr& arg : flat)
+    if (arg.kind() == Kind::kTrue) return arg;
+  sort_and_unique(flat);
+  if (flat.empty()) return boolean(false);
+  if (flat.size() == 1) return flat[0];
+  return make_node(Kind::kOr, std::move(flat));
+}
 
 Expr boolean(bool value) { return make_node(value ? Kind::kTrue : Kind::kFalse, {}); }
 

@@ -18,20 +18,21 @@ std::vector<Power> gather(const std::vector<Power>& powers) {
   struct Exponents {
     Expr base;
     std::vector<std::pair<Expr, Number>> terms;
+    std::unordered_map<Expr, size_t, ExprHash> index_of;
   };
   std::vector<Exponents> groups;
   std::unordered_map<Expr, size_t, ExprHash> index_of;
   for (const Power& power : powers) {
-    const auto [entry, added] = index_of.try_emplace(power.base, groups.size());
-    if (added) groups.push_back({power.base, {}});
-    auto& terms = groups[entry->second].terms;
+    const auto [group, is_new_base] = index_of.try_emplace(power.base, groups.size());
+    if (is_new_base) groups.push_back({power.base, {}, {}});
+    Exponents& exponents = groups[group->second];
     const Coefficient split = split_coefficient(power.exponent);
-    const auto found =
-        std::find_if(terms.begin(), terms.end(), [&](const auto& term) { return term.first == split.rest; });
-    if (found == terms.end()) {
-      terms.emplace_back(split.rest, split.number);
+    const auto [term, is_new_term] = exponents.index_of.try_emplace(split.rest, exponents.terms.size());
+    if (is_new_term) {
+      exponents.terms.emplace_back(split.rest, split.number);
     } else {
-      found->second = add(found->second, split.number);
+      Number& total = exponents.terms[term->second].second;
+      total = add(total, split.number);
     }
   }
   std::vector<Power> result;
@@ -121,14 +122,11 @@ class Product {
   void combine_numeric_powers() {
     // 2**x*3**x is 6**x.
     std::vector<std::pair<Expr, std::vector<Expr>>> by_exponent;
+    std::unordered_map<Expr, size_t, ExprHash> index_of;
     for (const Power& power : gather(numeric_)) {
-      const auto found = std::find_if(by_exponent.begin(), by_exponent.end(),
-                                      [&](const auto& entry) { return entry.first == power.exponent; });
-      if (found == by_exponent.end()) {
-        by_exponent.push_back({power.exponent, {power.base}});
-      } else {
-        found->second.push_back(power.base);
-      }
+      const auto [entry, added] = index_of.try_emplace(power.exponent, by_exponent.size());
+      if (added) by_exponent.push_back({power.exponent, {}});
+      by_exponent[entry->second].second.push_back(power.base);
     }
     for (const auto& [exponent, bases] : by_exponent)
       if (!exponent.is(0)) parts_.push_back(pow(mul(bases), exponent));

@@ -53,6 +53,9 @@ bool is_int_infinity(const Number& number) {
   return number.kind() == NumberKind::kIntInfinity || number.kind() == NumberKind::kNegativeIntInfinity;
 }
 
+// In sympy a float that comes out of arithmetic as zero is the integer.
+Number zero_is_integer(double value) { return value == 0 ? Number(0) : Number::real(value); }
+
 Number nan() { return Number::of_kind(NumberKind::kNaN); }
 
 }  // namespace
@@ -162,7 +165,7 @@ Number add(const Number& a, const Number& b) {
   if (a.is_float() || b.is_float()) {
     if (a.is(0)) return b;
     if (b.is(0)) return a;
-    return Number::real(a.to_double() + b.to_double());
+    return zero_is_integer(a.to_double() + b.to_double());
   }
   return fraction(Wide{a.numerator()} * b.denominator() + Wide{b.numerator()} * a.denominator(),
                   Wide{a.denominator()} * b.denominator());
@@ -182,7 +185,7 @@ Number multiply(const Number& a, const Number& b) {
   if (a.is_float() || b.is_float()) {
     if (a.is(1)) return b;
     if (b.is(1)) return a;
-    return Number::real(a.to_double() * b.to_double());
+    return zero_is_integer(a.to_double() * b.to_double());
   }
   return fraction(Wide{a.numerator()} * b.numerator(), Wide{a.denominator()} * b.denominator());
 }

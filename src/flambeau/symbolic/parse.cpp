@@ -11,9 +11,14 @@
 #include "flambeau/symbolic/lexer.h"
 #include "flambeau/symbolic/node.h"
 #include "flambeau/symbolic/parse_call.h"
+#include "flambeau/symbolic/work_limit.h"
 
 namespace flambeau::symbolic {
 namespace {
+
+// Real expressions take a few units a byte.
+constexpr uint64_t kBaseWork = 1'000'000;
+constexpr uint64_t kWorkPerByte = 16;
 
 // Python's precedences of binary operators, loosest first; 0 is no operator.
 enum Level : int { kNone, kOr, kAnd, kComparison, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct };
@@ -132,6 +137,10 @@ class Parser {
         case kComparison:
           left = comparison(std::move(left));
           break;
+        case kBitOr:
+        case kBitAnd:
+          left = bitwise_chain(std::move(left), level);
+          break;
         case kOr:
         case kAnd:
           left = junction(std::move(left), level);
@@ -201,6 +210,21 @@ class Parser {
       args.push_back(expression(level + 1));
     }
     return level == kOr ? or_(std::move(args)) : and_(std::move(args));
+  }
+
+  // Conditions are joined all at once: one by one would take quadratic time.
+  Expr bitwise_chain(Expr first, Level level) {
+    std::vector<Expr> args = {std::move(first)};
+    bool all_logical = args[0].is_boolean();
+    while (level_of(token_) == level) {
+      advance();
+      args.push_back(expression(level + 1));
+      all_logical = all_logical && args.back().is_boolean();
+    }
+    if (all_logical) return level == kBitOr ? or_of_chain(args) : and_(std::move(args));
+    Expr result = args[0];
+    for (size_t i = 1; i < args.size(); ++i) result = bitwise(level == kBitOr ? "|" : "&", result, args[i]);
+    return result;
   }
 
   // Signs, powers and what they stand at.
@@ -330,6 +354,7 @@ Expr parse(std::string_view text, const SymbolLookup& lookup) {
   if (text.size() > kMaxTextLength)
     throw Error(ErrorCode::kLimit, fmt::format("an expression of {} bytes is longer than the {} allowed",
                                                text.size(), kMaxTextLength));
+  const WorkLimit limit(kBaseWork + kWorkPerByte * text.size());
   std::optional<Parser> parser;
   try {
     return parser.emplace(text, lookup).parse();

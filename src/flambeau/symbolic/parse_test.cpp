@@ -31,6 +31,17 @@ TEST(Parse, PythonText) {
   EXPECT_EQ(to_string(parse("math.floor(s0 / 2)")), "FloorToInt(s0/2)");
 }
 
+TEST(Parse, SourcesOfGuardsAreSymbols) {
+  const Expr guard = parse("((2*L['x'].size()[0]) % (1 + ((-4) + L['args'][0].size()[1]) // 2)) != 0");
+  EXPECT_EQ(free_symbols(guard).size(), 2u);
+  EXPECT_EQ(to_string(parse("L['x'].size()[1] > 8 and L['x'].storage_offset() == 0")),
+            "Eq(L['x'].storage_offset(), 0) & (L['x'].size()[1] > 8)");
+  EXPECT_EQ(to_srepr(parse("L['x'].stride()[0]")),
+            "Symbol(\"L['x'].stride()[0]\", integer=True, nonnegative=True)");
+  EXPECT_EQ(parse(to_srepr(guard)), guard);
+  EXPECT_EQ(error_of("L['x"), "corrupt: byte 1: a '[' is not closed");
+}
+
 TEST(Parse, SymbolsComeFromTheLookupFirst) {
   const SymbolLookup lookup = [](std::string_view name) -> std::optional<Expr> {
     if (name == "s0") return symbol("s0", {{Fact::kInteger, true}});
@@ -68,6 +79,56 @@ TEST(Parse, DepthAndLengthAreLimited) {
   std::string deep = "s0";
   for (int i = 0; i < 120; ++i) deep = "FloorToInt(IntTrueDiv(" + deep + ", 2))";
   EXPECT_EQ(to_string(parse(deep)).size(), deep.size());
+}
+
+// 60 kB of every shape that could take quadratic time; each ends within a second or so, with a result or a
+// limit.
+TEST(Parse, HostileTextEndsSoon) {
+  const auto repeat = [](std::string_view head, const std::function<std::string(int)>& item,
+                         std::string_view tail) {
+    std::string text(head);
+    for (int i = 0; text.size() < 60000; ++i) text += item(i);
+    return text + std::string(tail);
+  };
+  const auto number = [](int i) { return std::to_string(i); };
+  for (const std::string& text : {
+           repeat(
+               "Max(1", [&](int i) { return ", u" + number(i); }, ")"),
+           repeat(
+               "Max(1", [&](int i) { return ", Min(u0, u" + number(i) + ")"; }, ")"),
+           repeat(
+               "(u0 < 1)", [&](int i) { return " | (u" + number(i) + " < 2)"; }, ""),
+           repeat(
+               "(u0 < 1)", [&](int i) { return " & (u" + number(i) + " < 2)"; }, ""),
+           repeat(
+               "u0 < 1", [&](int i) { return " or u" + number(i) + " < 2"; }, ""),
+           repeat(
+               "1", [&](int i) { return "*u0**u" + number(i); }, ""),
+           repeat(
+               "1", [&](int i) { return "*2**u" + number(i); }, ""),
+           repeat(
+               "1", [&](int i) { return "*sqrt(" + number(2 * i + 1000003) + ")"; }, ""),
+           repeat(
+               "1", [&](int i) { return "+sqrt(" + number(2 * i + 1000003) + ")"; }, ""),
+           repeat(
+               "1", [&](int i) { return "*(s0 + " + number(i + 1) + ")"; }, ""),
+           repeat(
+               "Piecewise((1, u0 > 1)", [&](int i) { return ", (1, u0 > " + number(i) + ")"; }, ")"),
+           repeat(
+               "FloorDiv(s0", [&](int i) { return " + s" + number(i) + "*s7"; }, ", 2*s7*s8)"),
+           repeat(
+               "s0", [&](int i) { return " < s" + number(i); }, ""),
+           repeat(
+               "s0", [&](int i) { return "//s" + number(i); }, ""),
+           repeat(
+               "foo(1", [&](int i) { return ", " + number(i); }, ")"),
+       }) {
+    try {
+      to_srepr(parse(text));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kLimit) << error.what();
+    }
+  }
 }
 
 TEST(Parse, LongSumsTakeLinearTime) {

@@ -12,17 +12,22 @@ namespace flambeau::symbolic {
 namespace {
 
 using Piece = std::pair<Expr, Expr>;
+// Neighbours with one value are joined one after the other.
+constexpr size_t kMaxPieces = 512;
+
 using Conditions = std::unordered_set<Expr, ExprHash>;
 
-// Every relation inside a condition in its normal form.
-Expr normalize(const Expr& condition) {
-  if (condition.is_relation()) return canonical_coefficient(condition);
-  if (condition.kind() != Kind::kAnd && condition.kind() != Kind::kOr && condition.kind() != Kind::kNot &&
-      condition.kind() != Kind::kIte)
-    return condition;
+// Every relation inside a condition in its normal form, also those within the numbers it compares.
+Expr normalize(const Expr& expr) {
+  if (expr.args().empty()) return expr;
   std::vector<Expr> args;
-  for (const Expr& arg : condition.args()) args.push_back(normalize(arg));
-  return rebuild(condition, std::move(args));
+  bool changed = false;
+  for (const Expr& arg : expr.args()) {
+    args.push_back(normalize(arg));
+    changed = changed || !(args.back() == arg);
+  }
+  const Expr result = changed ? rebuild(expr, std::move(args)) : expr;
+  return result.is_relation() ? canonical_coefficient(result) : result;
 }
 
 Expr weakened(const Expr& relation) {
@@ -102,6 +107,8 @@ std::vector<Piece> reachable(const std::vector<Piece>& pieces) {
 }  // namespace
 
 Expr piecewise(std::vector<std::pair<Expr, Expr>> pieces) {
+  if (pieces.size() > kMaxPieces)
+    throw Error(ErrorCode::kLimit, fmt::format("a Piecewise has more than {} pieces", kMaxPieces));
   for (Piece& piece : pieces) {
     if (piece.second.is(0)) piece.second = boolean(false);
     if (piece.second.is(1)) piece.second = boolean(true);

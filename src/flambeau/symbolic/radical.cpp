@@ -1,8 +1,11 @@
 #include "flambeau/symbolic/radical.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 
+#include "flambeau/base/error.h"
 #include "flambeau/symbolic/algebra.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/node.h"
@@ -12,11 +15,34 @@ namespace {
 
 // sympy looks for small factors only.
 constexpr int64_t kTrialLimit = 1 << 15;
+// Joining roots compares each with each.
+constexpr size_t kMaxRoots = 256;
+
+const std::vector<int64_t>& small_primes() {
+  static const std::vector<int64_t> primes = [] {
+    std::vector<int64_t> found;
+    for (int64_t value = 2; value < kTrialLimit; ++value) {
+      bool is_prime = true;
+      for (const int64_t prime : found) {
+        if (prime * prime > value) break;
+        if (value % prime == 0) {
+          is_prime = false;
+          break;
+        }
+      }
+      if (is_prime) found.push_back(value);
+    }
+    return found;
+  }();
+  return primes;
+}
 
 std::map<int64_t, int64_t> factorize(int64_t value) {
   std::map<int64_t, int64_t> factors;
-  for (int64_t prime = 2; prime < kTrialLimit && prime * prime <= value; ++prime)
+  for (const int64_t prime : small_primes()) {
+    if (prime * prime > value) break;
     for (; value % prime == 0; value /= prime) ++factors[prime];
+  }
   if (value > 1) {
     // What is left may be a square of a large prime.
     const auto root = static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(value))));
@@ -69,6 +95,8 @@ RadicalProduct multiply_roots(const std::vector<Root>& roots) {
     result.parts.push_back(make_node(Kind::kPow, {Expr(roots[0].base), Expr(roots[0].exponent)}));
     return result;
   }
+  if (roots.size() > kMaxRoots)
+    throw Error(ErrorCode::kLimit, fmt::format("a product has more than {} roots of numbers", kMaxRoots));
   // Equal exponents share a base, equal bases share an exponent.
   std::vector<Root> by_base;
   for (const Root& root : roots) {

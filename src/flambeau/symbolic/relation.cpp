@@ -74,13 +74,6 @@ Fuzzy is_greater_or_equal(const Expr& a, const Expr& b) {
   const auto is_extreme = [](const Expr& expr, int sign) {
     return expr.is_number() && expr.number().is_infinite() && expr.number().sign() == sign;
   };
-  // PyTorch's int_oo answers comparisons itself, whatever stands on the other side.
-  const auto is_int_extreme = [&](const Expr& expr, int sign) {
-    return is_extreme(expr, sign) && (expr.number().kind() == NumberKind::kIntInfinity ||
-                                      expr.number().kind() == NumberKind::kNegativeIntInfinity);
-  };
-  if (is_int_extreme(a, 1) || is_int_extreme(b, -1)) return true;
-  if (is_int_extreme(a, -1) || is_int_extreme(b, 1)) return false;
   if (!a.facts().is(Fact::kExtendedReal) || !b.facts().is(Fact::kExtendedReal)) return std::nullopt;
   if (is_extreme(a, 1) || is_extreme(b, -1)) return true;
   const Expr difference = subtract(a, b);

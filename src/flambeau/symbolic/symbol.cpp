@@ -26,6 +26,9 @@ Expr symbol(std::string_view name, const Assumptions& assumptions) {
 }
 
 Expr symbol(std::string_view name) {
+  // A size, stride or offset named by its source, as guards do.
+  if (name.find('[') != std::string_view::npos)
+    return symbol(name, {{Fact::kInteger, true}, {Fact::kNonnegative, true}});
   // z: a float, u: unbacked, s: the size of an input.
   if (name.starts_with("zf") || name.starts_with("zuf")) return symbol(name, {{Fact::kReal, true}});
   if (name.starts_with("s")) return symbol(name, {{Fact::kPositive, true}, {Fact::kInteger, true}});

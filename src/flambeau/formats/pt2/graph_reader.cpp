@@ -254,49 +254,70 @@ void GraphReader::node(json::Value& value, Graph& to) {
   node.extras = fields.rest();
 }
 
-void GraphReader::values(json::Value& table, ValueKind kind, Graph& to) {
-  for (json::Member& member : table.as_object()) {
-    const std::string& name = member.first;
-    json::Value& description = member.second;
-    with_location("value", printable(name), [&] {
-      Value& value = to.value(name);
-      if (value.kind() != ValueKind::kUnknown) {
-        throw Error(ErrorCode::kCorrupt, fmt::format("described twice, as {} and as {}",
-                                                     value_kind_name(value.kind()), value_kind_name(kind)));
+void GraphReader::value(const std::string& name, json::Value& description, ValueKind kind, Graph& to) {
+  with_location("value", printable(name), [&] {
+    Value& value = to.value(name);
+    if (value.kind() != ValueKind::kUnknown) {
+      throw Error(ErrorCode::kCorrupt, fmt::format("described twice, as {} and as {}",
+                                                   value_kind_name(value.kind()), value_kind_name(kind)));
+    }
+    switch (kind) {
+      case ValueKind::kTensor:
+        return to.set_meta(value, meta_.tensor(description));
+      case ValueKind::kSymInt:
+        return to.set_meta(value, meta_.sym_int(description));
+      case ValueKind::kSymFloat:
+        return to.set_meta(value, meta_.sym_float(description));
+      case ValueKind::kSymBool:
+        return to.set_meta(value, meta_.sym_bool(description));
+      default: {
+        Fields fields(description, "a custom object");
+        graph::CustomObjMeta meta;
+        meta.name = take_string(fields.required("name"));
+        meta.class_fqn = take_string(fields.required("class_fqn"));
+        meta.extras = fields.rest();
+        return to.set_meta(value, std::move(meta));
       }
-      switch (kind) {
-        case ValueKind::kTensor:
-          return to.set_meta(value, meta_.tensor(description));
-        case ValueKind::kSymInt:
-          return to.set_meta(value, meta_.sym_int(description));
-        case ValueKind::kSymFloat:
-          return to.set_meta(value, meta_.sym_float(description));
-        case ValueKind::kSymBool:
-          return to.set_meta(value, meta_.sym_bool(description));
-        default: {
-          Fields fields(description, "a custom object");
-          graph::CustomObjMeta meta;
-          meta.name = take_string(fields.required("name"));
-          meta.class_fqn = take_string(fields.required("class_fqn"));
-          meta.extras = fields.rest();
-          return to.set_meta(value, std::move(meta));
-        }
-      }
-    });
-  }
+    }
+  });
 }
 
-void GraphReader::graph(json::Value& value, Graph& to) {
+void GraphReader::values(json::Value& table, ValueKind kind, Graph& to) {
+  for (auto& [name, description] : table.as_object()) value(name, description, kind, to);
+}
+
+void GraphReader::graph(json::Value& value, Graph& to) { graph(value, nullptr, to); }
+
+void GraphReader::graph(json::Value& value, const Large* large, Graph& to) {
   Fields fields(value, "a graph");
   for (json::Value& input : fields.required("inputs").as_array()) to.add_input(argument(input, to));
-  // Before the nodes are read, so that outputs keep their order among the uses of a value.
+  // After the nodes, so that outputs are the last uses of their values.
   json::Value& outputs = fields.required("outputs");
   size_t index = 0;
-  for (json::Value& item : fields.required("nodes").as_array()) {
+  const auto add_node = [&](json::Value& item) {
     with_location("node", std::to_string(index++), [&] { node(item, to); });
+  };
+  json::Array& nodes = fields.required("nodes").as_array();
+  json::Value& tensors = fields.required("tensor_values");
+  if (large != nullptr) {
+    const std::vector<json::Document::Element> items = large->nodes.items();
+    to.reserve_values(items.size() + to.value_count());
+    for (const json::Document::Element& item : items) {
+      json::Value made = item.value();
+      add_node(made);
+    }
+  } else {
+    for (json::Value& item : nodes) add_node(item);
   }
   for (json::Value& output : outputs.as_array()) to.add_output(argument(output, to));
-  values(fields.required("tensor_values"), ValueKind::kTensor, to);
+  if (large != nullptr) {
+    for (const auto& [name, description] : large->tensor_values.members()) {
+      json::Value made = description.value();
+      this->value(std::string(name), made, ValueKind::kTensor, to);
+    }
+  } else {
+    values(tensors, ValueKind::kTensor, to);
+  }
   values(fields.required("sym_int_values"), ValueKind::kSymInt, to);
   values(fields.required("sym_bool_values"), ValueKind::kSymBool, to);
   if (const json::Value* const single = fields.optional("is_single_tensor_return")) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "flambeau/archive/json.h"
+#include "flambeau/archive/json_document.h"
 #include "flambeau/formats/pt2/meta_json.h"
 #include "flambeau/graph/program.h"
 
@@ -25,6 +26,12 @@ class GraphReader {
   // keeps its first producer: verify() reports both. Throws Error(kCorrupt, kUnsupported), located at the
   // node or value.
   void graph(json::Value& value, graph::Graph& to);
+  // The same with the two parts that grow with the graph read one by one, and empty in the value.
+  struct Large {
+    json::Document::Element nodes;
+    json::Document::Element tensor_values;
+  };
+  void graph(json::Value& value, const Large* large, graph::Graph& to);
   graph::Argument argument(json::Value& value, graph::Graph& to);
   std::vector<graph::Argument> arguments(json::Value& value, graph::Graph& to);
   // {"name": ...}, as tensors and tokens are referred to.
@@ -43,6 +50,7 @@ class GraphReader {
  private:
   void node(json::Value& value, graph::Graph& to);
   void values(json::Value& table, graph::ValueKind kind, graph::Graph& to);
+  void value(const std::string& name, json::Value& description, graph::ValueKind kind, graph::Graph& to);
   template <typename Number>
   graph::SymArgument<Number> sym(json::Value& value, graph::Graph& to);
   graph::ValueRef optional_tensor(json::Value& value, graph::Graph& to);

@@ -22,9 +22,9 @@ graph::ExportedProgram read_program(std::string_view text, Notes& notes);
 // that file.
 std::string write_program(const graph::ExportedProgram& program);
 
-// Makes write_program() write another minor of schema 8, as the PyTorch of that time did. What that version leaves out
-// without changing the meaning is dropped with a note. Throws Error(kUnsupported) for another major, and, naming it, for
-// what the version cannot say.
+// Makes write_program() write another minor of schema 8, as the PyTorch of that time did. What that version
+// leaves out without changing the meaning is dropped with a note. Throws Error(kUnsupported) for another
+// major, and, naming it, for what the version cannot say.
 void set_schema(graph::ExportedProgram& program, graph::SchemaVersion version, Notes& notes);
 
 }  // namespace flambeau::pt2

@@ -7,6 +7,8 @@
 #include "flambeau/formats/pt2/json_fields.h"
 #include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/formats/pt2/upgrade.h"
+#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/print.h"
 
 namespace flambeau::pt2 {
 namespace {
@@ -52,8 +54,10 @@ std::optional<int64_t> read_bound(const json::Value& value) {
 
 class ProgramReader {
  public:
-  ExportedProgram read(json::Value& value, graph::SchemaVersion version, Notes& notes) {
+  ExportedProgram read(json::Value& value, const GraphReader::Large* large, graph::SchemaVersion version,
+                       Notes& notes) {
     program_.schema_version = version;
+    large_ = large;
     Fields fields(value, "an exported program");
     program_.has_weights = false;
     graph_module(fields.required("graph_module"));
@@ -103,7 +107,7 @@ class ProgramReader {
 
   void graph_module(json::Value& value) {
     Fields fields(value, "a graph module");
-    with_location("graph", "main", [&] { reader_.graph(fields.required("graph"), graph()); });
+    with_location("graph", "main", [&] { reader_.graph(fields.required("graph"), large_, graph()); });
     with_location("graph", "signature", [&] { signature(fields.required("signature")); });
     for (json::Value& entry : fields.required("module_call_graph").as_array()) module_call(entry);
     json::Value* const metadata = fields.optional("metadata");
@@ -255,22 +259,78 @@ class ProgramReader {
 
   ExportedProgram program_;
   GraphReader reader_;
+  const GraphReader::Large* large_ = nullptr;
   Presence forward_arg_names_;
 };
+
+// The program as a value without the two parts of its graph that can be large; those stay in the document.
+struct Hollow {
+  explicit Hollow(const json::Document::Element& root) {
+    std::optional<json::Document::Element> nodes, tensor_values;
+    tree = hollow_out(root, "graph_module", [&](const json::Document::Element& graph_module) {
+      return hollow_out(graph_module, "graph", [&](const json::Document::Element& graph) {
+        json::Object members;
+        for (const auto& [key, element] : graph.members()) {
+          if (key == "nodes") {
+            nodes = element;
+            members.emplace_back(key, json::Array{});
+          } else if (key == "tensor_values") {
+            tensor_values = element;
+            members.emplace_back(key, json::Object{});
+          } else {
+            members.emplace_back(key, element.value());
+          }
+        }
+        return json::Value(std::move(members));
+      });
+    });
+    if (nodes && tensor_values) large = {*nodes, *tensor_values};
+  }
+
+  json::Value tree;
+  std::optional<GraphReader::Large> large;  // nothing when it is no graph as it should be
+
+ private:
+  // The object as a value, with one member made by `make`.
+  template <typename Make>
+  static json::Value hollow_out(const json::Document::Element& object, std::string_view inner, Make&& make) {
+    json::Object members;
+    for (const auto& [key, element] : object.members()) {
+      members.emplace_back(key, key == inner ? make(element) : element.value());
+    }
+    return json::Value(std::move(members));
+  }
+};
+
+// Older programs have expressions as Python's text, newer ones as sympy's constructors.
+std::string to_srepr_text(std::string_view expression) {
+  try {
+    return symbolic::to_srepr(symbolic::parse(expression));
+  } catch (const Error&) {
+    return symbols_to_srepr(expression);  // verify() says what is wrong with it, if anything is
+  }
+}
 
 }  // namespace
 
 ExportedProgram read_program(std::string_view text, Notes& notes) {
-  json::Value tree = json::parse(text);
-  Upgrade upgrade = upgrade_program(tree);
-  const bool is_converted = upgrade.from.major != kCurrentSchema.major && upgrade.from.major != 0;
-  ExportedProgram program = ProgramReader().read(tree, is_converted ? kCurrentSchema : upgrade.from, notes);
-  if (is_converted) {
+  const json::Document document(text);
+  Hollow hollow(document.root());
+  const SchemaVersion version = stated_version(hollow.tree);
+  const bool is_current = version.major == kCurrentSchema.major || version == SchemaVersion{0, 0};
+  if (is_current && hollow.large) {
+    if (version > kCurrentSchema) {
+      notes.push_back(fmt::format("schema {} is newer than {}: what it added is kept and not checked",
+                                  to_string(version), to_string(kCurrentSchema)));
+    }
+    return ProgramReader().read(hollow.tree, &*hollow.large, version, notes);
+  }
+  json::Value tree = document.root().value();
+  Upgrade upgrade = upgrade_program(tree, to_srepr_text);
+  ExportedProgram program = ProgramReader().read(tree, nullptr, is_current ? version : kCurrentSchema, notes);
+  if (!is_current) {
     notes.push_back(
         fmt::format("converted from schema {} to {}", to_string(upgrade.from), to_string(kCurrentSchema)));
-  } else if (upgrade.from > kCurrentSchema) {
-    notes.push_back(fmt::format("schema {} is newer than {}: what it added is kept and not checked",
-                                to_string(upgrade.from), to_string(kCurrentSchema)));
   }
   for (std::string& note : upgrade.notes) notes.push_back(std::move(note));
   for (auto& [name, tensor] : upgrade.constants) program.constants.push_back({name, std::move(tensor)});
