@@ -163,9 +163,9 @@ TEST(ProgramError, DeepExpressionsAndSpecs) {
 // Row 42.
 TEST(ProgramError, DuplicateKeys) {
   EXPECT_EQ(read_error(replace(Small().text(), R"("y": {"dtype")", R"("x": {"dtype")")),
-            "corrupt: a JSON object has the key \"x\" more than once");
+            "corrupt: graph 'main': a JSON object has the key \"x\" more than once");
   EXPECT_EQ(read_error(replace(Small().text(), R"("metadata": {})", R"("metadata": {}, "metadata": {})")),
-            "corrupt: a JSON object has the key \"metadata\" more than once");
+            "corrupt: graph 'main': a JSON object has the key \"metadata\" more than once");
   EXPECT_EQ(read_error(replace(Small().text(), R"({"name": "x"})", R"({"name": "x", "name": "x"})")),
             "corrupt: a JSON object has the key \"name\" more than once");
   Small small;

@@ -94,9 +94,9 @@ TEST(ProgramJson, WhatHasNoPlaceIsNoted) {
   Notes notes;
   EXPECT_EQ(write_program(read_program(newer, notes)), with_schema(text, R"({"major": 8, "minor": 21})"));
   EXPECT_EQ(notes,
-            (Notes{"a schema version has a member 'patch', which this version does not know: left out",
-                   "a tensor argument has a member 'later', which this version does not know: left out",
-                   "schema 8.21 is newer than 8.20: what it added is kept and not checked"}));
+            (Notes{"schema 8.21 is newer than 8.20: what it added is kept and not checked",
+                   "a schema version has a member 'patch', which this version does not know: left out",
+                   "a tensor argument has a member 'later', which this version does not know: left out"}));
 }
 
 TEST(ProgramJson, UnionMembersOfANewerVersionStay) {
