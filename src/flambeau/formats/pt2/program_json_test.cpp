@@ -94,9 +94,9 @@ TEST(ProgramJson, WhatHasNoPlaceIsNoted) {
   Notes notes;
   EXPECT_EQ(write_program(read_program(newer, notes)), with_schema(text, R"({"major": 8, "minor": 21})"));
   EXPECT_EQ(notes,
-            (Notes{"a schema version has a member 'patch', which this version does not know: left out",
-                   "a tensor argument has a member 'later', which this version does not know: left out",
-                   "schema 8.21 is newer than 8.20: what it added is kept and not checked"}));
+            (Notes{"schema 8.21 is newer than 8.20: what it added is kept and not checked",
+                   "a schema version has a member 'patch', which this version does not know: left out",
+                   "a tensor argument has a member 'later', which this version does not know: left out"}));
 }
 
 TEST(ProgramJson, UnionMembersOfANewerVersionStay) {
@@ -139,6 +139,17 @@ TEST(ProgramJson, NewerMajorsAreRefused) {
       "unsupported: schema version 9.1 is newer than 8.20, which this Flambeau reads (use a newer Flambeau, "
       "or "
       "save the program with PyTorch 2.13 or older)");
+}
+
+// PyTorch takes 0.0 for its own version; the number 0 is none.
+TEST(ProgramJson, WithoutAVersion) {
+  const std::string text = with_schema(program_json("weights.tied"), R"({"major": 0, "minor": 0})");
+  Notes notes;
+  EXPECT_TRUE(write_program(read_program(text, notes)) == text);
+  EXPECT_EQ(notes, Notes());
+  EXPECT_EQ(error_text([&] { read(with_schema(program_json("weights.tied"), "0")); }),
+            "unsupported: schema version 0.0 is older than the first that PyTorch saved, 1 (export the "
+            "program again)");
 }
 
 TEST(ProgramJson, OldMajorsBecomeNewOnes) {
