@@ -143,6 +143,14 @@ TEST(HostilePrograms, ManyNodes) {
   expect_cheap(parts, "metadata");
 }
 
+TEST(HostilePrograms, ModulesInsideOfModules) {
+  std::string stack;
+  while (stack.size() < kRoom / 10) stack += "k,m" + std::to_string(stack.size()) + ",c;";
+  Parts parts;
+  parts.nodes = repeat(node("", "", "x", R"("nn_module_stack": ")" + stack + "\"") + ", " + node(""));
+  expect_cheap(parts, "modules inside of modules");
+}
+
 TEST(HostilePrograms, Subgraphs) {
   Parts inner;
   inner.inputs = inner.outputs = inner.tensors = "";

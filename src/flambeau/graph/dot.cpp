@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "flambeau/base/error.h"
 #include "flambeau/graph/text_notes.h"
 
 namespace flambeau::graph {
@@ -45,7 +46,8 @@ std::vector<std::string> module_path(const Node& node) {
   const std::string* const stack = node.find_metadata("nn_module_stack");
   if (stack == nullptr) return path;
   std::string_view rest = *stack;
-  while (!rest.empty()) {
+  constexpr size_t kDeepest = 64;  // boxes inside of boxes; nothing that a person draws has as many
+  while (!rest.empty() && path.size() < kDeepest) {
     const size_t end = rest.find(';');
     const std::string_view entry = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
@@ -107,10 +109,17 @@ class DotPrinter {
   }
 
   void edge(const std::string& from, const std::string& to, const Value& value) {
-    const std::string type = options_.shapes ? type_text(context_, value) : "";
     edges_ += fmt::format("  {} -> {}", quoted(from), quoted(to));
-    if (!type.empty()) edges_ += fmt::format(" [label={}]", quoted(type));
+    if (options_.shapes && !type_of(value).empty())
+      edges_ += fmt::format(" [label={}]", quoted(type_of(value)));
     edges_ += ";\n";
+  }
+
+  // Made once and cut: a hostile program may use a value of many dimensions thousands of times.
+  const std::string& type_of(const Value& value) {
+    const auto [found, is_new] = types_.try_emplace(&value);
+    if (is_new) found->second = printable(type_text(context_, value), 200);
+    return found->second;
   }
 
   void uses(const Argument& argument, const std::string& id) {
@@ -207,6 +216,7 @@ class DotPrinter {
   TextContext context_;
   std::unordered_map<const Value*, const InputSpec*> specs_;
   std::unordered_map<const Value*, std::string> givers_;
+  std::unordered_map<const Value*, std::string> types_;
   std::unordered_set<const Value*> undefined_;
   std::vector<std::string> modules_;
   std::string out_;

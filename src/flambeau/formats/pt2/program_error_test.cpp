@@ -168,6 +168,13 @@ TEST(ProgramError, DuplicateKeys) {
             "corrupt: graph 'main': a JSON object has the key \"metadata\" more than once");
   EXPECT_EQ(read_error(replace(Small().text(), R"({"name": "x"})", R"({"name": "x", "name": "x"})")),
             "corrupt: a JSON object has the key \"name\" more than once");
+  for (const char* key : {"nodes", "tensor_values", "graph", "graph_module", "schema_version", "outputs"}) {
+    const std::string member = fmt::format("\"{}\": ", key);
+    EXPECT_NE(read_error(replace(Small().text(), member, member + "[], " + member))
+                  .find(fmt::format("a JSON object has the key \"{}\" more than once", key)),
+              std::string::npos)
+        << key;
+  }
   Small small;
   small.sym_ints = R"("x": {"as_int": 3})";
   EXPECT_EQ(read_error(small.text()),

@@ -141,6 +141,17 @@ TEST(ProgramJson, NewerMajorsAreRefused) {
       "save the program with PyTorch 2.13 or older)");
 }
 
+// PyTorch takes 0.0 for its own version; the number 0 is none.
+TEST(ProgramJson, WithoutAVersion) {
+  const std::string text = with_schema(program_json("weights.tied"), R"({"major": 0, "minor": 0})");
+  Notes notes;
+  EXPECT_TRUE(write_program(read_program(text, notes)) == text);
+  EXPECT_EQ(notes, Notes());
+  EXPECT_EQ(error_text([&] { read(with_schema(program_json("weights.tied"), "0")); }),
+            "unsupported: schema version 0.0 is older than the first that PyTorch saved, 1 (export the "
+            "program again)");
+}
+
 TEST(ProgramJson, OldMajorsBecomeNewOnes) {
   for (int major = 1; major <= 7; ++major) {
     Notes notes;

@@ -94,7 +94,8 @@ class ProgramReader {
     program_.extras = fields.rest();
     reader_.describe_style(style);
     // The versions in between wrote no nulls; a file of them has none where others have hundreds.
-    style.omits_nulls = program_.schema_version < graph::SchemaVersion{8, 3};
+    style.omits_nulls =
+        program_.schema_version.major == kCurrentSchema.major && program_.schema_version.minor < 3;
     style.has_forward_arg_names = !forward_arg_names_.is_absent();
     for (const std::string& member : reader_.lost()) {
       notes.push_back(fmt::format("{}, which this version does not know: left out", member));
@@ -317,7 +318,10 @@ ExportedProgram read_program(std::string_view text, Notes& notes) {
   const json::Document document(text);
   Hollow hollow(document.root());
   const SchemaVersion version = stated_version(hollow.tree);
-  const bool is_current = version.major == kCurrentSchema.major || version == SchemaVersion{0, 0};
+  // PyTorch takes 0.0 for its own version, but not the number 0.
+  const bool is_unversioned =
+      version == SchemaVersion{0, 0} && !hollow.tree.find("schema_version")->is_integer();
+  const bool is_current = version.major == kCurrentSchema.major || is_unversioned;
   if (is_current && hollow.large) {
     if (version > kCurrentSchema) {
       notes.push_back(fmt::format("schema {} is newer than {}: what it added is kept and not checked",
