@@ -115,7 +115,8 @@ Target Context::resolve(const std::string& text) const {
     if (colon != std::string::npos && colon > 1 && colon + 1 < text.size() &&
         text.find(':', colon + 1) == std::string::npos) {
       // Who knows the extension adds its operators to the schemas, as namespace::name.
-      target.entry = schemas.find(fmt::format("{}::{}", text.substr(1, colon - 1), text.substr(colon + 1)), "");
+      target.entry =
+          schemas.find(fmt::format("{}::{}", text.substr(1, colon - 1), text.substr(colon + 1)), "");
       if (target.entry != nullptr) target.kind = Target::Kind::kOperator;
       return target;
     }
