@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flambeau/error.h"
+#include "flambeau/files.h"
 #include "flambeau/program.h"
 
 namespace {
@@ -35,12 +36,14 @@ int run(const std::vector<std::string>& arguments) {
       const pt2::Package package = pt2::read_package(arguments[1]);
       for (const pt2::Model& model : package.models) graph::require_valid(model.program);
     });
-  } else if (arguments.size() == 4 && arguments[0] == "save") {
+  } else if (arguments.size() == 4 && (arguments[0] == "save" || arguments[0] == "sync")) {
+    const Durability durability = arguments[0] == "sync" ? Durability::kSynced : Durability::kCached;
     const pt2::Package package = pt2::read_package(arguments[1]);
-    seconds =
-        timed(std::atoi(arguments[3].c_str()), [&] { save_package(package, arguments[2], package.layout); });
+    seconds = timed(std::atoi(arguments[3].c_str()), [&] {
+      save_package(package, arguments[2], package.layout, Progress::silent(), FileApi::system(), durability);
+    });
   } else {
-    fmt::print(stderr, "bench_pt2 load FILE ROUNDS | save FILE OUT ROUNDS\n");
+    fmt::print(stderr, "bench_pt2 load FILE ROUNDS | save|sync FILE OUT ROUNDS\n");
     return 2;
   }
   fmt::print("{{\"seconds\": [{}]}}\n", fmt::join(seconds, ", "));

@@ -2,12 +2,14 @@
 
   load     open and verify a .pt2 file    torch.export.load
   save     write it                       torch.export.save
+  sync     write it to the disk           torch.export.save and fsync
   weights  load time with 1, 100 and 400 MB of weights and the same graph
   nodes    load time of 1,000, 10,000 and 100,000 nodes
 
 The program answers two commands with a line {"seconds": [...]}, one time for each round:
   load FILE ROUNDS      opens and verifies FILE
-  save FILE OUT ROUNDS  opens FILE once, then writes OUT
+  save FILE OUT ROUNDS  opens FILE once, then writes OUT, as PyTorch does: the system has it then
+  sync FILE OUT ROUNDS  the same until it is on the disk, which is how Flambeau saves unless told otherwise
 """
 
 import argparse
@@ -120,9 +122,15 @@ def verdict(name, ratios, bar):
     return middle >= bar
 
 
+def save_synced(exported, path):
+    torch.export.save(exported, path)
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
 def typical(ours, folder, rounds):
     """The ten programs: load, then save."""
-    loads, saves = [], []
+    loads, saves, syncs = [], [], []
     for number, (name, export) in enumerate(ten_programs().items()):
         torch.manual_seed(0)
         source = folder / f"{number}.pt2"
@@ -141,6 +149,14 @@ def typical(ours, folder, rounds):
             os.sync()
             other.append(timed(lambda: torch.export.save(exported, folder / "theirs.pt2")))
         saves.append(report(f"save {name}", mine, other))
+        mine, other = [], []
+        for _ in range(rounds):
+            os.sync()
+            mine += ours("sync", source, folder / "ours.pt2", rounds=3)
+            os.sync()
+            other.append(timed(lambda: save_synced(exported, folder / "theirs.pt2")))
+        syncs.append(report(f"sync {name}", mine, other))
+    verdict("sync, ten programs", syncs, 0)
     return verdict("load, ten programs", loads, LOAD_BAR) & verdict("save, ten programs", saves, SAVE_BAR)
 
 

@@ -66,7 +66,8 @@ int fsync_through_signals(int fd, FileApi& api) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, FileApi& api) : path_(std::move(path)), api_(api) {
+AtomicFile::AtomicFile(std::string path, FileApi& api, Durability durability)
+    : path_(std::move(path)), api_(api), durability_(durability) {
   check_path(path_);
   target_ = resolve_links(path_, api_);
   folder_ = folder_of(target_);
@@ -235,7 +236,10 @@ void AtomicFile::put_in_place() {
   flush();
   if (reserved_ > on_file_) api_.release_beyond(fd_, on_file_);
   keep_mode_and_owner();
-  if (fsync_through_signals(fd_, api_) != 0) throw file_error(errno, "cannot be written to the disk", path_);
+  const bool is_synced = durability_ == Durability::kSynced;
+  if (is_synced && fsync_through_signals(fd_, api_) != 0) {
+    throw file_error(errno, "cannot be written to the disk", path_);
+  }
   if (temporary_.empty()) {
     const std::string name = temporary_name(folder_);
     if (api_.link_unnamed(fd_, name.c_str()) != 0) throw file_error(errno, "cannot be named", path_);
@@ -248,7 +252,7 @@ void AtomicFile::put_in_place() {
   }
   temporary_.clear();
   // Some file systems have no fsync for folders and say EINVAL.
-  if (fsync_through_signals(folder_fd_, api_) != 0 && errno != EINVAL) {
+  if (is_synced && fsync_through_signals(folder_fd_, api_) != 0 && errno != EINVAL) {
     throw file_error(errno, "is in place and complete, but its folder could not be flushed to the disk",
                      path_);
   }

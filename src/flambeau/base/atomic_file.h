@@ -10,12 +10,20 @@
 
 namespace flambeau {
 
+// When a save counts as done.
+enum class Durability : uint8_t {
+  kSynced,  // the file is on the disk: a loss of power leaves the old file or the new one
+  kCached,  // the system has it: only a kill or an error of ours leaves the old one. For files that can be
+            // made again.
+};
+
 class AtomicFile final : public ByteSink {
  public:
   // Follows symbolic links, so that a link stays a link. An existing file's mode and owner are kept, as far
   // as this user may set them.
   // Throws Error(kIo, kNotFound, kInvalidArgument) located at `path`, as do write and commit.
-  explicit AtomicFile(std::string path, FileApi& api = FileApi::system());
+  explicit AtomicFile(std::string path, FileApi& api = FileApi::system(),
+                      Durability durability = Durability::kSynced);
   // Without commit() nothing of the new file remains.
   ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
@@ -44,6 +52,7 @@ class AtomicFile final : public ByteSink {
   std::string folder_;
   std::string temporary_;  // empty while the file has no name
   FileApi& api_;
+  Durability durability_;
   bool replaces_ = false;  // there was a file when we began; old_ describes it
   struct stat old_{};
   int fd_ = -1;

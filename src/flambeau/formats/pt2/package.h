@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/base/atomic_file.h"
 #include "flambeau/base/byte_sink.h"
 #include "flambeau/base/file_api.h"
 #include "flambeau/base/mapping.h"
@@ -73,6 +74,7 @@ void write_package(ByteSink& sink, const Package& package, PackageLayout layout,
                    std::string_view top_folder = "archive", Progress& progress = Progress::silent());
 // Atomically: the old file or the new one.
 void save_package(const Package& package, const std::string& path, PackageLayout layout,
-                  Progress& progress = Progress::silent(), FileApi& api = FileApi::system());
+                  Progress& progress = Progress::silent(), FileApi& api = FileApi::system(),
+                  Durability durability = Durability::kSynced);
 
 }  // namespace flambeau::pt2

@@ -321,9 +321,9 @@ void write_package(ByteSink& sink, const Package& package, PackageLayout layout,
 }
 
 void save_package(const Package& package, const std::string& path, PackageLayout layout, Progress& progress,
-                  FileApi& api) {
+                  FileApi& api, Durability durability) {
   with_location("file", path, [&] {
-    AtomicFile file(path, api);
+    AtomicFile file(path, api, durability);
     write_package(file, package, layout, std::filesystem::path(path).stem().string(), progress);
     file.commit();
   });
