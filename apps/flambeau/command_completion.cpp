@@ -17,7 +17,7 @@ _flambeau() {
   case $command in
     inspect) options="$options --stats --records --globals --structure --limit" ;;
     extract) options="$options --output" ;;
-    convert) options="$options --dtype --filter --format --layout --schema --model" ;;
+    convert) options="$options --dtype --filter --format --layout --schema --model --weights" ;;
     verify) options="$options --dialect --limit" ;;
     graph) options="$options --format --modules --output --model" ;;
     canonicalize) options="$options --output --model" ;;
@@ -61,7 +61,7 @@ _flambeau() {
   case $words[2] in
     inspect) _arguments $common '--stats[read the weights too]' '--records[list records]' '--globals[list names in pickles]' '--structure[draw the nesting]' '--limit[rows per table]:rows' '*:file:_files' ;;
     extract) _arguments $common '--output[where to]:file:_files' '*:file:_files' ;;
-    convert) _arguments $common '--dtype[element type]:type:(float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2)' '--filter[names to keep]:pattern' '--format[format]:format:(pt safetensors npz)' '--layout[layout of a program]:layout:(archive zip json)' '--schema[version to write]:version' '--model[program to take]:name' '*:file:_files' ;;
+    convert) _arguments $common '--dtype[element type]:type:(float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2)' '--filter[names to keep]:pattern' '--format[format]:format:(pt safetensors npz)' '--layout[layout of a program]:layout:(archive zip json)' '--schema[version to write]:version' '--model[program to take]:name' '--weights[where to take weights from]:file:_files' '*:file:_files' ;;
     verify) _arguments $common '--dialect[allowed operators]:dialect:(auto training aten core edge)' '--limit[findings]:count' '*:file:_files' ;;
     graph) _arguments $common '--format[format]:format:(text full json dot)' '--modules[nest in modules]' '--output[where to]:file:_files' '--model[program]:name' '*:file:_files' ;;
     canonicalize) _arguments $common '--output[where to]:file:_files' '--model[program]:name' '*:file:_files' ;;
@@ -99,6 +99,7 @@ complete -c flambeau -n "__fish_seen_subcommand_from convert" -s f -l filter -x 
 complete -c flambeau -n "__fish_seen_subcommand_from convert" -l format -x -a "pt safetensors npz"
 complete -c flambeau -n "__fish_seen_subcommand_from convert" -l layout -x -a "archive zip json"
 complete -c flambeau -n "__fish_seen_subcommand_from convert" -l schema -x -d "Version of a program to write"
+complete -c flambeau -n "__fish_seen_subcommand_from convert" -l weights -r -d "Where to take weights from"
 complete -c flambeau -n "__fish_seen_subcommand_from convert graph canonicalize" -l model -x -d "Program to take"
 complete -c flambeau -n "__fish_seen_subcommand_from verify" -l dialect -x -a "auto training aten core edge"
 complete -c flambeau -n "__fish_seen_subcommand_from verify" -s n -l limit -x -d "Findings"

@@ -56,6 +56,10 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
   }
   ProgressBar progress(common.quiet || common.json);
   pt2::Package package = pt2::read_package(options.input);
+  if (!options.weights.empty()) {
+    const pt2::Package source = pt2::read_package(options.weights);
+    with_location("file", options.weights, [&] { take_weights(package, source); });
+  }
   const pt2::PackageLayout layout = output_layout(options, package.layout);
   if (!options.model.empty()) {
     pt2::Model chosen =

@@ -47,6 +47,7 @@ struct ConvertCommandOptions {
   std::string layout;
   std::string schema;
   std::string model;
+  std::string weights;
 };
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common);
 

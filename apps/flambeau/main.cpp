@@ -32,6 +32,8 @@ constexpr const char* kFooter =
     "  flambeau verify model.pt2                          is everything in it as it must be\n"
     "  flambeau graph model.pt2                           the program as PyTorch prints it\n"
     "  flambeau convert --layout zip new.pt2 old.pt2      for PyTorch 2.1 to 2.7\n"
+    "  flambeau graph --format full a.pt2 -o a.txt        edit it, and make a program of it again:\n"
+    "  flambeau convert a.txt b.pt2 --weights a.pt2\n"
     "\n"
     "Exit codes: 0 done (check: harmless, verify: valid, diff: equal), 1 check, verify or diff found "
     "something, 2 an error.";
@@ -112,6 +114,9 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"archive", "zip", "json"}));
   convert_app->add_option("--schema", convert.schema,
                           "Of a program: the version to write, e.g. 8.8 for PyTorch 2.8");
+  convert_app->add_option(
+      "--weights", convert.weights,
+      "For a program that was edited as text or JSON: the .pt2 file to take its weights from");
   convert_app->add_option("--model", convert.model, "Of an archive with several programs: the one to take");
 
   DiffOptions diff;

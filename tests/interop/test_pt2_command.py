@@ -134,3 +134,14 @@ def test_older_schema(name, flambeau, saved, tmp_path):
     program = json.loads(program_of(tmp_path / "old.pt2"))
     assert program["schema_version"] == {"major": 8, "minor": 17}
     check_same(torch.export.load(tmp_path / "old.pt2"), torch.export.load(saved(name)))
+
+
+def test_a_program_is_edited_as_text(flambeau, saved, tmp_path):
+    source, text = saved("weights.tied"), tmp_path / "program.txt"
+    flambeau("graph", source, "--format", "full", "-o", text)
+    flambeau("convert", text, tmp_path / "same.pt2", "--weights", source)
+    assert flambeau.run("diff", source, tmp_path / "same.pt2").returncode == 0
+    assert program_of(tmp_path / "same.pt2") == program_of(source)
+    edited = text.read_text().replace("torch.ops.aten.linear.default", "torch.ops.aten.matmul.default", 1)
+    text.write_text(edited)
+    assert flambeau.run("verify", text).returncode == 1

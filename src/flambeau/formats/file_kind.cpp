@@ -30,6 +30,7 @@ constexpr std::array kKinds = {
     FileKindInfo{kPt2OldLayout, "pt2_old_layout",
                  "an exported program in the older layout (.pt2, before 2.8)", true},
     FileKindInfo{kProgramJson, "program_json", "an exported program without its weights (JSON)", false},
+    FileKindInfo{kProgramText, "program_text", "an exported program without its weights (text)", false},
     FileKindInfo{kTorchPackage, "torch_package", "a torch.package archive", false},
     FileKindInfo{kSafetensors, "safetensors", "a safetensors file", true},
     FileKindInfo{kNpy, "npy", "a NumPy array (.npy)", true},
@@ -78,6 +79,7 @@ bool looks_like_program(ByteSpan bytes) {
 
 FileKind recognize_plain(ByteSpan bytes) {
   if (looks_like_program(bytes)) return kProgramJson;
+  if (as_text(bytes).starts_with("#| flambeau text ")) return kProgramText;
   if (looks_like_torch_tar(bytes))
     return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
   if (looks_like_npy(bytes)) return kNpy;

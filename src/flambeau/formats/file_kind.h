@@ -23,6 +23,7 @@ enum class FileKind : uint8_t {
   kPt2,                // torch.export.save, today's archive
   kPt2OldLayout,       // torch.export.save before 2.8
   kProgramJson,        // the program of one of these on its own
+  kProgramText,        // the same as text that people can edit
   kTorchPackage,       // torch.package
   kSafetensors,
   kNpy,
@@ -40,7 +41,8 @@ struct FileKindInfo {
 const FileKindInfo& file_kind_info(FileKind kind);
 // Whether it holds exported programs.
 inline bool is_program_kind(FileKind kind) {
-  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson;
+  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson ||
+         kind == FileKind::kProgramText;
 }
 
 // Looks at the bytes, never at the file's name. kUnknown when nothing fits. Throws only for a zip archive

@@ -15,7 +15,7 @@
 #include "flambeau/formats/known_globals.h"
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/payload_config.h"
-#include "flambeau/formats/pt2/program_json.h"
+#include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {
@@ -320,11 +320,10 @@ class Checker {
       case FileKind::kNpy:
         load_checkpoint(mapping_);
         return;
-      case FileKind::kProgramJson: {
-        pt2::Notes notes;
-        pt2::read_program(as_text(bytes), notes);
+      case FileKind::kProgramJson:
+      case FileKind::kProgramText:
+        pt2::read_package(mapping_);
         return;
-      }
       case FileKind::kMobileFlatBuffer:
         return find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
       default: {

@@ -61,6 +61,10 @@ struct Package {
   Model& model(std::string_view name = {});
 };
 
+// Gives programs that were read alone the weights, objects and example inputs of the programs of the same
+// names. Throws Error(kNotFound) where there is none of that name.
+void take_weights(Package& package, const Package& from);
+
 // Weights stay where they are, mapped: opening costs the program's description. Programs are read, not
 // verified. Throws Error located at the file, the record and the place in it.
 Package read_package(const std::string& path);

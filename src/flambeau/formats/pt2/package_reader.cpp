@@ -10,6 +10,7 @@
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/payload_config.h"
+#include "flambeau/graph/text_parse.h"
 
 namespace flambeau::pt2 {
 namespace {
@@ -349,6 +350,22 @@ Model& Package::model(std::string_view name) {
               fmt::format("there is no program '{}'; there is {}", printable(name), there));
 }
 
+void take_weights(Package& package, const Package& from) {
+  for (Model& model : package.models) {
+    const auto found = std::find_if(from.models.begin(), from.models.end(),
+                                    [&](const Model& each) { return each.name == model.name; });
+    if (found == from.models.end() || !found->program.has_weights) {
+      throw Error(ErrorCode::kNotFound,
+                  fmt::format("there are no weights for the program '{}'", printable(model.name)));
+    }
+    model.program.state_dict = found->program.state_dict;
+    model.program.constants = found->program.constants;
+    model.program.objects = found->program.objects;
+    model.program.example_inputs = found->program.example_inputs;
+    model.program.has_weights = true;
+  }
+}
+
 Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
   const auto read = [&] {
     Package package;
@@ -361,11 +378,15 @@ Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>&
         package.layout = PackageLayout::kZip;
         read_zip_layout(file.archive, package);
         break;
-      case FileKind::kProgramJson: {
+      case FileKind::kProgramJson:
+      case FileKind::kProgramText: {
         package.layout = PackageLayout::kJson;
+        const std::string_view text = as_text(mapping->bytes());
         Model& model = package.models.emplace_back();
         model.name = "model";
-        model.program = read_program(as_text(mapping->bytes()), package.notes);
+        model.program =
+            file.kind == FileKind::kProgramText ? graph::parse_text(text) : read_program(text, package.notes);
+        model.program.has_weights = false;
         break;
       }
       default:
