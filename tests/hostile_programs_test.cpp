@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <iostream>
 
+#include "flambeau/archive/zip_writer.h"
+#include "flambeau/base/byte_sink.h"
 #include "hostile/exercise_program.h"
 #include "hostile/heap_meter.h"
 
@@ -92,8 +93,6 @@ void expect_cheap(const Parts& parts, std::string_view name) {
   EXPECT_LT(seconds, 20) << name;
   // A program is held several times here: as JSON, as a graph, as copies and as texts.
   EXPECT_LT(HeapMeter::peak(), (64U << 20) + 200 * text.size()) << name;
-  std::cout << fmt::format("{}: {} bytes, {:.2f} s, {} MB\n", name, text.size(), seconds,
-                           HeapMeter::peak() >> 20);
 }
 
 TEST(HostilePrograms, InputsOfOneName) {
@@ -197,6 +196,8 @@ TEST(HostilePrograms, Tables) {
 }
 
 TEST(HostilePrograms, OneLongDescriptionNamedOften) {
+  constexpr size_t kLong = kRoom / 4;
+  constexpr size_t kOften = kRoom / 60;  // the text form prints the description each time
   const auto with_size = [](const std::string& sizes) {
     Parts parts;
     parts.tensors = R"("x": {"dtype": 7, "sizes": [)" + sizes +
@@ -204,23 +205,79 @@ TEST(HostilePrograms, OneLongDescriptionNamedOften) {
                     R"("storage_offset": {"as_int": 0}, "layout": 7})";
     return parts;
   };
-  const std::string dims = repeat(R"({"as_int": 1})", kRoom / 2);
+  const std::string dims = repeat(R"({"as_int": 1})", kLong);
   std::string sum = "Integer(1)";
-  while (sum.size() < kRoom / 2) sum += ", Symbol('s" + std::to_string(sum.size()) + "', integer=True)";
+  while (sum.size() < kLong) sum += ", Symbol('s" + std::to_string(sum.size()) + "', integer=True)";
   const std::string expression = R"_({"as_expr": {"expr_str": "Add()_" + sum + R"_()", "hint": null}})_";
   for (const auto& [name, sizes] : {std::pair("dimensions", dims), std::pair("an expression", expression)}) {
     Parts parts = with_size(sizes);
-    parts.outputs = repeat(kTensor, kRoom / 6);
-    parts.output_specs = repeat(spec("user_output"), kRoom / 3);
+    parts.outputs = repeat(kTensor, kOften);
+    parts.output_specs = repeat(spec("user_output"), 2 * kOften);
     expect_cheap(parts, fmt::format("{}, given often", name));
     parts = with_size(sizes);
-    parts.nodes = repeat(node(input(kTensor), kTensor), kRoom / 2);
+    parts.nodes = repeat(node(input(kTensor), kTensor), 3 * kOften);
     expect_cheap(parts, fmt::format("{}, used often", name));
     parts = with_size(sizes);
-    parts.inputs = repeat(kTensor, kRoom / 6);
-    parts.input_specs = repeat(spec("user_input"), kRoom / 3);
+    parts.inputs = repeat(kTensor, kOften);
+    parts.input_specs = repeat(spec("user_input"), 2 * kOften);
     expect_cheap(parts, fmt::format("{}, taken often", name));
   }
+}
+
+// ---- whole archives
+
+std::string entry(const std::string& path) {
+  return R"({"path_name": ")" + path + R"(", "is_param": false, "use_pickle": false, "tensor_meta": )" +
+         kMeta + "}";
+}
+
+// An archive of one program whose table of weights and whose records are these.
+std::shared_ptr<Mapping> archive(const std::string& table,
+                                 const std::vector<std::pair<std::string, std::string>>& records) {
+  MemorySink sink;
+  zip::Writer writer(sink, {});
+  for (const auto& [name, bytes] : records) writer.add_text(name, bytes);
+  writer.add_text("data/weights/model_weights_config.json", R"({"config": {)" + table + "}}");
+  writer.add_text("data/constants/model_constants_config.json", R"({"config": {}})");
+  writer.add_text("models/model.json", Parts().text());
+  writer.add_text("archive_format", "pt2");
+  writer.add_text("archive_version", "0");
+  writer.add_text("byteorder", "little");
+  writer.finish();
+  return Mapping::from_buffer(sink.take());
+}
+
+void expect_cheap(const std::shared_ptr<Mapping>& file, std::string_view name) {
+  HeapMeter::reset();
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<ErrorCode> refused = exercise_package(file);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_FALSE(refused.has_value()) << name << ": " << error_code_name(*refused);
+  EXPECT_LT(seconds, 20) << name;
+  EXPECT_LT(HeapMeter::peak(), (64U << 20) + 200 * file->size()) << name;
+}
+
+TEST(HostilePrograms, ManyWeights) {
+  const std::string of_one = count_up("\"w#\": " + entry("weight_0"));
+  expect_cheap(archive(of_one, {{"data/weights/weight_0", "1234"}}), "weights of one record");
+  expect_cheap(archive(of_one, {{"data/weights/weight_0", ""}}), "weights of one empty record");
+  std::vector<std::pair<std::string, std::string>> records;
+  std::string table;
+  for (int i = 0; i < 2500; ++i) {
+    records.emplace_back(fmt::format("data/weights/weight_{}", i), i % 2 == 0 ? "" : "1234");
+    table += fmt::format("{}\"w{}\": {}", i == 0 ? "" : ", ", i, entry(fmt::format("weight_{}", i)));
+  }
+  expect_cheap(archive(table, records), "weights of many records");
+  for (auto& [name, bytes] : records) name = "later/" + name;
+  expect_cheap(archive("", records), "records that nobody knows");
+}
+
+TEST(HostilePrograms, NamesThatAreTaken) {
+  // Each name that the writer would give is that of a record that nobody owns.
+  std::vector<std::pair<std::string, std::string>> records;
+  for (int i = 0; i < 2500; ++i) records.emplace_back(fmt::format("data/weights/weight_{}", i), "1234");
+  records.emplace_back("data/weights/mine", "1234");
+  expect_cheap(archive(count_up("\"w#\": " + entry("mine"), 100'000), records), "names that are taken");
 }
 
 }  // namespace

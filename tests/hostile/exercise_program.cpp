@@ -9,6 +9,7 @@
 #include "flambeau/graph/compare.h"
 #include "flambeau/graph/dot.h"
 #include "flambeau/graph/summary.h"
+#include "flambeau/graph/text_parse.h"
 #include "flambeau/graph/text_print.h"
 #include "flambeau/graph/verify.h"
 
@@ -55,6 +56,18 @@ std::string json_of(const Package& package) {
   return all;
 }
 
+// The text form says everything.
+void print_and_parse(const ExportedProgram& program, std::string_view json) {
+  const std::string text = graph::to_text(program, {.lossless = true});
+  try {
+    if (pt2::write_program(graph::parse_text(text)) != json)
+      throw std::logic_error("the text form parses to another program");
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kLimit)
+      throw std::logic_error(std::string("the text form cannot be parsed: ") + error.what());
+  }
+}
+
 // What is written can be read, and is the same program.
 void write_and_read(const Package& package, PackageLayout layout, uint64_t file_size) {
   CappedSink sink((1U << 20) + 16 * file_size);
@@ -83,12 +96,12 @@ void exercise_program(const ExportedProgram& program) {
   graph::verify(program);
   graph::summarize(program);
   graph::to_text(program);
-  graph::to_text(program, {.lossless = true});
   graph::to_dot(program, {.modules = true});
   if (!graph::compare_programs(program, program).differences.empty())
     throw std::logic_error("a program differs from itself");
   const std::string json = pt2::write_program(program);
   if (pt2::write_program(program.clone()) != json) throw std::logic_error("a copy is another program");
+  print_and_parse(program, json);
   attempt([&] {
     const ExportedProgram canonical = graph::canonicalize(program);
     const std::string once = pt2::write_program(canonical);

@@ -68,6 +68,7 @@ bool convert(simdjson::dom::element from, Value& to, int depth) {
 }
 
 bool parse_fast(simdjson::dom::parser& parser, std::string_view text, simdjson::dom::element& root) {
+  if (text.empty()) return false;  // it may be at no address, which simdjson copies from
   if (parser.allocate(std::max<size_t>(text.size(), 64), kMostDepth + 8) != simdjson::SUCCESS) return false;
   return parser.parse(text.data(), text.size()).get(root) == simdjson::SUCCESS;
 }

@@ -247,7 +247,7 @@ void GraphReader::node(json::Value& value, Graph& to) {
   node.metadata = read_string_map(fields.required("metadata"));
   const json::Value* const single = fields.optional("is_hop_single_tensor_return");
   hop_single_return_.note(single != nullptr);
-  if (single != nullptr && !single->is_null()) node.is_hop_single_tensor_return = single->as_bool();
+  if (!meta_.is_unsaid(single)) node.is_hop_single_tensor_return = single->as_bool();
   json::Value* const name = fields.optional("name");
   node_name_.note(name != nullptr);
   if (name != nullptr && !name->is_null()) node.name = take_string(*name);

@@ -25,11 +25,17 @@ using graph::TensorMeta;
 
 }  // namespace
 
+bool MetaReader::is_unsaid(const json::Value* member) {
+  if (member == nullptr) return true;
+  has_seen_null_ = has_seen_null_ || member->is_null();
+  return member->is_null();
+}
+
 std::shared_ptr<const SymExpr> MetaReader::expr(json::Value& value) {
   Fields fields(value, "an expression");
   SymExpr made;
   made.text = std::move(fields.required("expr_str").as_string());
-  if (json::Value* const hint = fields.optional("hint"); hint != nullptr && !hint->is_null()) {
+  if (json::Value* const hint = fields.optional("hint"); !is_unsaid(hint)) {
     json::Member& member = union_member(*hint, "a hint");
     if (member.first == "as_int") {
       made.hint = member.second.as_int();
@@ -78,7 +84,7 @@ DeviceSpec MetaReader::device(json::Value& value) {
   Fields fields(value, "a device");
   DeviceSpec device;
   device.type = std::move(fields.required("type").as_string());
-  if (const json::Value* const index = fields.optional("index"); index != nullptr && !index->is_null()) {
+  if (const json::Value* const index = fields.optional("index"); !is_unsaid(index)) {
     device.index = index->as_int();
   }
   device.extras = fields.rest();

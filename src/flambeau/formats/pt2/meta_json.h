@@ -20,11 +20,15 @@ class MetaReader {
   graph::SymFloat sym_float(json::Value& value);
   graph::SymBool sym_bool(json::Value& value);
   graph::DeviceSpec device(json::Value& value);
+  // Notes whether there is a member that says nothing. True unless it is there and says something.
+  bool is_unsaid(const json::Value* member);
+  bool has_seen_null() const { return has_seen_null_; }
 
  private:
   std::shared_ptr<const graph::SymExpr> expr(json::Value& value);
 
   std::unordered_map<std::string, std::shared_ptr<const graph::SymExpr>> exprs_;
+  bool has_seen_null_ = false;
 };
 
 class MetaWriter {

@@ -155,6 +155,7 @@ TEST(PackageError, TablesOfTheWrongShape) {
   EXPECT_EQ(error(R"({"config": {"a": {}, "a": {}}})"),
             "corrupt: a JSON object has the key \"a\" more than once");
   EXPECT_TRUE(error("").starts_with("corrupt: "));
+  EXPECT_TRUE(error_text([] { read_payload_config({}); }).starts_with("corrupt: "));
   EXPECT_TRUE(error(R"({"config": {"a": )" + std::string(1000, '[')).starts_with("limit: "));
   Entry entry;
   Records records = tied();

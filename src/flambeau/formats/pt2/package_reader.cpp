@@ -65,6 +65,7 @@ class ArchiveReader {
     for (const std::string_view name : archive_->names()) package_.record_order.emplace_back(name);
     for (const std::string& name : package_.record_order) {
       if (!name.starts_with(kModels) || !name.ends_with(".json")) continue;
+      if (name.size() == kModels.size() + 5) continue;  // no name at all
       const std::string model(
           std::string_view(name).substr(kModels.size(), name.size() - kModels.size() - 5));
       used_.insert(name);
@@ -196,6 +197,7 @@ class ArchiveReader {
   void read_state_dict(Model& model) {
     const std::string legacy = fmt::format("{}{}.pt", kWeights, model.name);
     if (archive_->has(legacy)) {
+      used_.insert(weights_config_record(model.name));  // which says the same, if it is there
       model.program.state_dict = read_checkpoint(legacy);
       return;
     }
@@ -211,6 +213,7 @@ class ArchiveReader {
   void read_constants(Model& model) {
     const std::string legacy = fmt::format("{}{}.pt", kConstants, model.name);
     if (archive_->has(legacy)) {
+      used_.insert(constants_config_record(model.name));
       model.program.constants = read_checkpoint(legacy);
       return;
     }
@@ -240,6 +243,11 @@ class ArchiveReader {
   }
 
   void read_rest() {
+    if (const auto outside = archive_->outside(); !outside.empty()) {
+      package_.notes.push_back(
+          fmt::format("{} records are not in the archive's folder '{}', the first is '{}': left out",
+                      outside.size(), printable(package_.top_folder), printable(outside.front())));
+    }
     for (const std::string& name : package_.record_order) {
       if (used_.contains(name)) continue;
       if (name.starts_with(kExtra)) {

@@ -148,9 +148,8 @@ class ArchiveWriter {
 
   void add_model(const Model& model) {
     const ExportedProgram& program = model.program;
-    if (model.name.empty() || model.name.find_first_of("/\\") != std::string::npos) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}' cannot be a program's name in an archive", printable(model.name)));
+    if (model.name.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, "a program in an archive needs a name");
     }
     std::vector<Payload> payloads;
     add_weights(program.state_dict, kWeights, kWeightPrefix, weights_, payloads);

@@ -318,6 +318,18 @@ TEST(SetSchema, EachMinorReadsAsWhatWasWritten) {
   }
 }
 
+// The canonical form writes every member, whatever the version.
+TEST(SetSchema, TheCanonicalFormOfTheFirstVersions) {
+  for (const int minor : {1, 2, 3}) {
+    ExportedProgram program = read(program_json("shapes.derived"));
+    Notes notes;
+    set_schema(program, {8, minor}, notes);
+    EXPECT_EQ(write_program(program).find(R"("index": null)") == std::string::npos, minor < 3);
+    const std::string text = write_program(graph::canonicalize(program));
+    EXPECT_TRUE(write_program(read(text)) == text) << minor;
+  }
+}
+
 TEST(SetSchema, BackAndForthIsTheSame) {
   const std::string text = program_json("control.cond");
   for (const int minor : {1, 3, 5, 12}) {

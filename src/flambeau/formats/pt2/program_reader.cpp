@@ -93,9 +93,9 @@ class ProgramReader {
     if (guards != nullptr) program_.guards_code = read_strings(*guards);
     program_.extras = fields.rest();
     reader_.describe_style(style);
-    // The versions in between wrote no nulls; a file of them has none where others have hundreds.
-    style.omits_nulls =
-        program_.schema_version.major == kCurrentSchema.major && program_.schema_version.minor < 3;
+    // The first versions wrote no nulls; a file of them has none where others have hundreds.
+    style.omits_nulls = program_.schema_version.major == kCurrentSchema.major &&
+                        program_.schema_version.minor < 3 && !reader_.meta().has_seen_null();
     style.has_forward_arg_names = !forward_arg_names_.is_absent();
     for (const std::string& member : reader_.lost()) {
       notes.push_back(fmt::format("{}, which this version does not know: left out", member));
@@ -242,7 +242,7 @@ class ProgramReader {
     entry.fqn = take_string(fields.required("fqn"));
     with_location("module call", printable(entry.fqn), [&] {
       json::Value* const signature = fields.optional("signature");
-      if (signature == nullptr || signature->is_null()) return;
+      if (reader_.meta().is_unsaid(signature)) return;
       Fields call(*signature, "a module call's signature");
       entry.signature.emplace();
       entry.signature->inputs = reader_.arguments(call.required("inputs"), graph());
@@ -251,7 +251,7 @@ class ProgramReader {
       entry.signature->out_spec = take_string(call.required("out_spec"));
       json::Value* const names = call.optional("forward_arg_names");
       forward_arg_names_.note(names != nullptr);
-      if (names != nullptr && !names->is_null()) entry.signature->forward_arg_names = read_strings(*names);
+      if (!reader_.meta().is_unsaid(names)) entry.signature->forward_arg_names = read_strings(*names);
       entry.signature->extras = call.rest();
     });
     entry.extras = fields.rest();
