@@ -7,6 +7,7 @@
 
 #include "flambeau/base/faulty_file_api.h"
 #include "flambeau/formats/pt2/package_test_files.h"
+#include "flambeau/graph/text_print.h"
 #include "support/temporary_folder.h"
 
 namespace flambeau::pt2 {
@@ -277,8 +278,25 @@ TEST(Package, AProgramWithoutWeightsStaysOne) {
     EXPECT_EQ(
         error_text([&] { written(package, layout); }),
         "invalid_argument: the program was read without weights, and cannot be saved with them (save it as "
-        ".json)");
+        ".json, or with the --weights of another file)");
   }
+}
+
+TEST(Package, TextThatWasEditedGetsItsWeightsBack) {
+  const std::string path = FLAMBEAU_GOLDEN_DIR "/pt2/weights.tied.pt2";
+  const Package original = read_package(path);
+  graph::TextOptions options;
+  options.lossless = true;
+  const std::string text = to_text(original.models[0].program, options);
+  Package package = read_package(Mapping::from_text(text));
+  EXPECT_EQ(package.layout, PackageLayout::kJson);
+  EXPECT_FALSE(package.models[0].program.has_weights);
+  take_weights(package, original);
+  EXPECT_EQ(package.models[0].program.state_dict.size(), original.models[0].program.state_dict.size());
+  EXPECT_EQ(write_program(package.models[0].program), write_program(original.models[0].program));
+  package.models[0].name = "other";
+  EXPECT_EQ(error_text([&] { take_weights(package, original); }),
+            "not_found: there are no weights for the program 'other'");
 }
 
 TEST(Package, NamesOfPrograms) {
