@@ -277,7 +277,7 @@ TEST(Package, AProgramWithoutWeightsStaysOne) {
     EXPECT_EQ(
         error_text([&] { written(package, layout); }),
         "invalid_argument: the program was read without weights, and cannot be saved with them (save it as "
-        ".json)");
+        ".json, or give it the weights of another file (--weights))");
   }
 }
 
