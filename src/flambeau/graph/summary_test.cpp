@@ -71,7 +71,9 @@ TEST(Summary, OddPrograms) {
   ExportedProgram program;
   // Sizes whose product is no number, and negative ones.
   const int64_t large = int64_t{1} << 62;
-  add_input(program, InputKind::kParameter, "p", "p", tensor_meta({large, large}));
+  TensorMeta huge = tensor_meta({1, 1});
+  huge.sizes = {large, large};
+  add_input(program, InputKind::kParameter, "p", "p", huge);
   add_input(program, InputKind::kParameter, "q", "q", tensor_meta({-5, 3}));
   add_input(program, InputKind::kParameter, "r", "r", tensor_meta({batch(), 3}));
   program.signature.inputs.emplace_back().kind = InputKind::kParameter;
