@@ -14,8 +14,8 @@
 #include "flambeau/formats/inspect.h"
 #include "flambeau/formats/known_globals.h"
 #include "flambeau/formats/pt2/archive_names.h"
-#include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/pt2/package.h"
+#include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {

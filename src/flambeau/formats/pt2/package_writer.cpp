@@ -301,7 +301,8 @@ void write_package(ByteSink& sink, const Package& package, PackageLayout layout,
     for (const Model& model : package.models) {
       if (model.program.has_weights) continue;
       throw Error(ErrorCode::kInvalidArgument,
-                  "the program was read without weights, and cannot be saved with them", "save it as .json, or give it the weights of another file (--weights)");
+                  "the program was read without weights, and cannot be saved with them",
+                  "save it as .json, or give it the weights of another file (--weights)");
     }
   }
   switch (layout) {
