@@ -53,12 +53,13 @@ const std::string* Node::find_metadata(std::string_view key) const {
 
 std::string_view Node::label() const {
   if (name) return *name;
-  for (const Argument& output : outputs_) {
-    std::string_view first;
-    output.for_each_value([&](const Value& value) {
-      if (first.empty()) first = value.name();
-    });
-    if (!first.empty()) return first;
+  // Of outputs without values a stranger's node may have any number, and messages ask often.
+  constexpr size_t kMostOutputs = 8;
+  for (size_t i = 0; i < std::min(outputs_.size(), kMostOutputs); ++i) {
+    if (const Value* const value = outputs_[i].value()) return value->name();
+    if (!outputs_[i].is(ArgumentKind::kTensors)) continue;
+    const auto& list = outputs_[i].get<ArgumentKind::kTensors>();
+    if (!list.empty() && list.front()) return list.front()->name();
   }
   return target;
 }

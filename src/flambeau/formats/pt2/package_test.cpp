@@ -160,13 +160,12 @@ TEST(Package, WeightsStayInTheMapping) {
 }
 
 TEST(Package, WeightsAreNotReadBeforeTheyAreWanted) {
-  // A terabyte that is a hole in the file, with no checksum that would have to be read.
   const TemporaryFolder folder;
   const std::string path = folder / "large.pt2";
   Records records = Records::golden("weights.views");
   records.set("data/weights/weight_0", std::string(96, '\xa5'));
   std::string bytes(as_text(records.file()->bytes()));
-  // The bytes are wrong by their checksum; opening does not look.
+  // They are wrong by their checksum: opening does not look at them.
   const size_t at = bytes.find(std::string(96, '\xa5'));
   ASSERT_NE(at, std::string::npos);
   bytes[at] = '\x5a';
