@@ -118,7 +118,9 @@ std::string sym_text(TextContext& context, const SymInt& number) {
   return number.is_literal() ? std::to_string(number.literal()) : context.exprs.name(number.expr());
 }
 
-std::string type_text(TextContext& context, const Value& value) {
+namespace {
+
+std::string full_type_text(TextContext& context, const Value& value) {
   if (const TensorMeta* const tensor = value.tensor()) {
     std::string out = std::string(short_dtype_name(tensor->dtype)) + sym_list(context, tensor->sizes);
     if (context.options.strides) out += sym_list(context, tensor->strides);
@@ -132,6 +134,16 @@ std::string type_text(TextContext& context, const Value& value) {
   if (const auto* const number = std::get_if<SymFloat>(&value.meta())) return sym(*number);
   if (const auto* const number = std::get_if<SymBool>(&value.meta())) return sym(*number);
   return "";
+}
+
+}  // namespace
+
+std::string type_text(TextContext& context, const Value& value) {
+  std::string text = full_type_text(context, value);
+  // No real type is that long; a stranger's file can give one value, with its type, many times.
+  constexpr size_t kLongest = 4096;
+  if (!context.options.lossless && text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
+  return text;
 }
 
 void add_value_notes(TextContext& context, const Value& value, Notes& notes) {
