@@ -81,7 +81,7 @@ class NodeOrder {
 
   void collect() {
     graph_.number_nodes();
-    for (Node* node = first_node(); node != nullptr; node = node->next()) nodes_.push_back(node);
+    for (Node* node = graph_.first_node(); node != nullptr; node = node->next()) nodes_.push_back(node);
     users_.resize(nodes_.size());
     waiting_.resize(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -105,12 +105,6 @@ class NodeOrder {
         });
       }
     }
-  }
-
-  Node* first_node() const {
-    Node* node = graph_.last_node();
-    while (node != nullptr && node->previous() != nullptr) node = node->previous();
-    return node;
   }
 
   void rank(const Argument& argument) {

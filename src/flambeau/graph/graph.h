@@ -126,6 +126,8 @@ class Graph {
   Chain<Node> nodes() { return Chain<Node>(first_node_); }
   Chain<const Node> nodes() const { return Chain<const Node>(first_node_); }
   size_t node_count() const { return node_count_; }
+  // Null when there is none.
+  Node* first_node() const { return first_node_; }
   Node* last_node() const { return last_node_; }
   Node& append(std::string target);
   Node& insert_before(Node& before, std::string target);

@@ -1,5 +1,6 @@
 // Looks at the text of a symbolic expression, in either form PyTorch writes, without computing it: whether it
-// is well-formed, and which symbols it has. Internal to the verifier.
+// is well-formed, and which symbols it has. Not symbolic::parse(): a program must not be refused for an
+// expression that is beyond what our engine computes. Internal to the verifier.
 #pragma once
 
 #include <string>

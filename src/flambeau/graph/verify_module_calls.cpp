@@ -3,36 +3,13 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/verify_context.h"
+#include "flambeau/value/pytree.h"
 
 namespace flambeau::graph::verifying {
 namespace {
 
 constexpr std::string_view kExportAgain =
     "the file is damaged or its writer is wrong: export the program again";
-
-// The text is [version, node]; a node {"type", "context", "children_spec"}; a leaf's type is null. Throws
-// Error when it is not.
-size_t count_leaves(const std::string& text) {
-  const json::Value tree = json::parse(text);
-  const json::Array& pair = tree.as_array();
-  if (pair.size() != 2) throw Error(ErrorCode::kCorrupt, "expected a version and a tree");
-  size_t leaves = 0;
-  std::vector<const json::Value*> open = {&pair[1]};
-  while (!open.empty()) {
-    const json::Value& node = *open.back();
-    open.pop_back();
-    const json::Value* const type = node.find("type");
-    const json::Value* const children = node.find("children_spec");
-    if (type == nullptr || children == nullptr)
-      throw Error(ErrorCode::kCorrupt, "a node of the tree has no type or no children");
-    if (type->is_null()) {
-      ++leaves;
-      continue;
-    }
-    for (const json::Value& child : children->as_array()) open.push_back(&child);
-  }
-  return leaves;
-}
 
 class ModuleCallVerifier {
  public:
@@ -104,7 +81,7 @@ class ModuleCallVerifier {
   void check_tree(std::string_view what, const std::string& text, size_t expected) {
     size_t leaves = 0;
     try {
-      leaves = count_leaves(text);
+      leaves = parse_treespec(text).num_leaves();
     } catch (const Error& error) {
       context_.add("module-call-tree", where_, fmt::format("its {} is no tree: {}", what, error.message()),
                    kExportAgain);

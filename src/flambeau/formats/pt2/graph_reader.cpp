@@ -58,8 +58,6 @@ auto read_list(json::Value& value, Read&& read) {
   return list;
 }
 
-std::string take_string(json::Value& value) { return std::move(value.as_string()); }
-
 graph::StringMap read_string_map(json::Value& value) {
   graph::StringMap map;
   json::Object& members = value.as_object();

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "flambeau/archive/json.h"
 #include "flambeau/graph/meta.h"
@@ -35,6 +36,9 @@ class Fields {
 // The one member of a union. Older files wrote every other member too, as null. Throws Error(kCorrupt) unless
 // exactly one is left.
 json::Member& union_member(json::Value& value, std::string_view what);
+
+// The text itself, moved out.
+inline std::string take_string(json::Value& value) { return std::move(value.as_string()); }
 
 // A number, or one of the words that stand for what JSON has no number for, in quotes or bare.
 double read_double(const json::Value& value);

@@ -54,6 +54,15 @@ struct PayloadTable {
   std::unordered_map<std::string_view, std::shared_ptr<Storage>> fakes;
 };
 
+// The bytes of a record, in place where they are stored as they are.
+std::shared_ptr<Storage> storage_of(const std::shared_ptr<const RecordArchive>& archive,
+                                    const zip::Entry& entry) {
+  if (entry.method == zip::Method::kStored) {
+    return Storage::view(archive->zip().mapping(), entry.data_offset, entry.size);
+  }
+  return Storage::lazy(entry.size, [archive, &entry] { return archive->zip().read(entry); });
+}
+
 class ArchiveReader {
  public:
   ArchiveReader(std::shared_ptr<const RecordArchive> archive, Package& package)
@@ -107,7 +116,6 @@ class ArchiveReader {
     }
   }
 
-  // The bytes of a record, in place where they are stored as they are.
   std::shared_ptr<Storage> take(const std::string& name) {
     used_.insert(name);
     const zip::Entry* const entry = archive_->find(name);
@@ -115,10 +123,7 @@ class ArchiveReader {
       corrupt(fmt::format("the record '{}' is missing", printable(name)),
               "the file is incomplete: get it again");
     }
-    if (entry->method == zip::Method::kStored) {
-      return Storage::view(archive_->zip().mapping(), entry->data_offset, entry->size);
-    }
-    return Storage::lazy(entry->size, [archive = archive_, entry] { return archive->zip().read(*entry); });
+    return storage_of(archive_, *entry);
   }
 
   // A name in a table becomes part of a record's name, and must not lead anywhere else.
@@ -284,13 +289,7 @@ class ArchiveReader {
 
 // The layout of PyTorch 2.1 to 2.7: everything in torch.save files.
 void read_zip_layout(const std::shared_ptr<const RecordArchive>& archive, Package& package) {
-  const auto take = [&](std::string_view name) {
-    const zip::Entry& entry = archive->get(name);
-    if (entry.method == zip::Method::kStored) {
-      return Storage::view(archive->zip().mapping(), entry.data_offset, entry.size);
-    }
-    return Storage::lazy(entry.size, [archive, &entry] { return archive->zip().read(entry); });
-  };
+  const auto take = [&](std::string_view name) { return storage_of(archive, archive->get(name)); };
   const auto take_first = [&](std::string_view name, std::string_view old_name) -> std::shared_ptr<Storage> {
     for (const std::string_view each : {name, old_name}) {
       if (archive->has(each)) return take(each);

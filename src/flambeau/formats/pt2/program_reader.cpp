@@ -23,8 +23,6 @@ using graph::OutputKind;
 using graph::OutputSpec;
 using graph::ValueRef;
 
-std::string take_string(json::Value& value) { return std::move(value.as_string()); }
-
 std::vector<std::string> read_strings(json::Value& value) {
   std::vector<std::string> list;
   for (json::Value& item : value.as_array()) list.push_back(take_string(item));
