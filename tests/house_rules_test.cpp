@@ -21,10 +21,13 @@ const Rooms kMayUse = {
     {"base", {}},
     {"symbolic", {"base"}},
     {"tensor", {"base"}},
+    {"kernels", {"base", "tensor"}},
     {"archive", {"base"}},
     {"value", {"base", "symbolic", "tensor", "archive"}},
+    {"ops", {"base", "symbolic", "tensor", "kernels", "archive", "value"}},
     {"graph", {"base", "symbolic", "tensor", "archive", "value"}},
     {"formats", {"base", "symbolic", "tensor", "archive", "value", "graph"}},
+    {"runtime", {"base", "symbolic", "tensor", "kernels", "archive", "value", "ops", "graph"}},
 };
 
 const fs::path kRoot = FLAMBEAU_SOURCE_DIR;
