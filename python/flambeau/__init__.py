@@ -17,11 +17,14 @@ __all__ = [
     "Object",
     "Operator",
     "Tensor",
+    "get_rng_state",
     "get_threads",
+    "manual_seed",
     "operators",
     "ops",
     "register",
     "schema",
+    "set_rng_state",
     "set_threads",
 ]
 
@@ -46,6 +49,21 @@ def register(schema, function):
     register("my::scale(Tensor x, float factor) -> Tensor", f) makes ops.my.scale(x, 2.0) call f(x, 2.0): all
     arguments come by position, tensors as flambeau.Tensor. Several results are a tuple."""
     _session.register(schema, function)
+
+
+def manual_seed(seed):
+    """Starts the random numbers over: the same seed gives the numbers that PyTorch gives."""
+    _session.manual_seed(seed % 2**64)
+
+
+def get_rng_state():
+    """Where the random numbers are, as the bytes of torch.get_rng_state()."""
+    return _session.random_state()
+
+
+def set_rng_state(state):
+    """Goes on from a state: bytes, or what torch.get_rng_state() gave."""
+    _session.set_random_state(state if isinstance(state, bytes) else bytes(state.tolist()))
 
 
 def get_threads():

@@ -155,6 +155,9 @@ void bind_operators(py::module_& module) {
           py::arg("derived") = false)
       .def("threads", &Session::threads)
       .def("set_threads", &Session::set_threads, py::arg("threads"))
+      .def("manual_seed", &Session::manual_seed, py::arg("seed"))
+      .def("random_state", &Session::random_state)
+      .def("set_random_state", &Session::set_random_state, py::arg("state"))
       .def("register", &Session::add, py::arg("schema"), py::arg("function"))
       .def(
           "get",

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/kernels/generator.h"
 #include "flambeau/ops/call.h"
 #include "values.h"
 
@@ -39,6 +40,20 @@ class Session {
     auto fresh = std::make_shared<ThreadPool>(threads);
     const std::lock_guard lock(pool_mutex_);
     pool_ = std::move(fresh);
+  }
+
+  void manual_seed(uint64_t seed) {
+    const std::lock_guard lock(generator_mutex_);
+    generator_.manual_seed(seed);
+  }
+  py::bytes random_state() const {
+    const std::lock_guard lock(generator_mutex_);
+    const auto state = generator_.state();
+    return {reinterpret_cast<const char*>(state.data()), state.size()};
+  }
+  void set_random_state(const std::string& state) {
+    const std::lock_guard lock(generator_mutex_);
+    generator_.set_state({reinterpret_cast<const uint8_t*>(state.data()), state.size()});
   }
 
   bool has(std::string_view name) const { return library_.find(read_name(name)) != nullptr; }
@@ -174,7 +189,20 @@ class Session {
   std::vector<Value> execute(const ops::Operator& op, std::span<const Value> arguments) {
     const std::shared_ptr<ThreadPool> threads = pool();
     ops::Context context(library_, *threads);
+    // Threads that draw random numbers take turns, so that one seed gives one sequence.
+    std::unique_lock lock(generator_mutex_, std::defer_lock);
+    if (draws_random_numbers(op)) {
+      lock.lock();
+      context.generator = &generator_;
+    }
     return ops::call(context, op, arguments);
+  }
+
+  bool draws_random_numbers(const ops::Operator& op) const {
+    if (op.user_function) return false;  // Python's: what it calls draws for itself
+    if (op.is_random || (op.base != nullptr && op.base->is_random)) return true;
+    const OperatorEntry* const entry = library_.schemas().find(op.schema.name);
+    return entry != nullptr && entry->has(OperatorFlag::kNondeterministicSeeded);
   }
 
   // Runs without the interpreter's lock, so that other Python threads go on.
@@ -206,6 +234,8 @@ class Session {
   mutable std::shared_mutex library_mutex_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
   mutable std::mutex pool_mutex_;
+  kernels::Generator generator_;
+  mutable std::mutex generator_mutex_;
 };
 
 // One operator, as Python holds it.
