@@ -66,8 +66,9 @@ class Convolution {
   // Writes every element of `output`. May be called from several threads at once.
   void run(ThreadPool& pool, const void* input, void* output) const;
 
- private:
   struct Prepared;
+
+ private:
   std::unique_ptr<const Prepared> prepared_;
 };
 

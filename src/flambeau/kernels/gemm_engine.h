@@ -74,7 +74,7 @@ class PackedOperand : public GemmOperand<T> {
  private:
   const T* data_;
   bool left_;
-  int64_t depth_, columns_, batch_step_;
+  int64_t depth_, columns_, batches_, batch_step_;
 };
 
 template <typename T>

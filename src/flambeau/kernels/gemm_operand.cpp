@@ -129,13 +129,14 @@ PackedOperand<T>::PackedOperand(const PackedMatrix& matrix)
       left_(matrix.side() == PackedMatrix::Side::kLeft),
       depth_(left_ ? matrix.columns() : matrix.rows()),
       columns_(gemm_kernels<T>().columns),
-      batch_step_(matrix.batch() == 1 ? 0 : packed_size<T>(matrix.side(), matrix.rows(), matrix.columns())) {}
+      batches_(matrix.batch()),
+      batch_step_(packed_size<T>(matrix.side(), matrix.rows(), matrix.columns())) {}
 
 template <typename T>
 Panel<T> PackedOperand<T>::panel(int64_t batch, int64_t begin, int64_t count, int64_t depth_begin,
                                  int64_t /*depth*/, T* /*room*/) const {
   const int64_t width = left_ ? count : columns_;
-  return {data_ + batch * batch_step_ + begin * depth_ + depth_begin * width, width};
+  return {data_ + batch % batches_ * batch_step_ + begin * depth_ + depth_begin * width, width};
 }
 
 PackedMatrix::PackedMatrix(ThreadPool& pool, Side side, DType dtype, int64_t rows, int64_t columns,

@@ -1,5 +1,6 @@
 // Stands in for the folder onednn/ in builds without the library: nothing is available, nothing can be made.
 #include "flambeau/base/error.h"
+#include "flambeau/kernels/onednn/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
 #include "flambeau/kernels/onednn/onednn.h"
 
@@ -59,5 +60,15 @@ void sgemm(int64_t, int64_t, int64_t, float, const float*, bool, int64_t, const 
            float*, int64_t) {
   missing();
 }
+
+ConvolutionLayer::ConvolutionLayer(const ConvolutionShape&, const Layout&, const Layout&, const float*,
+                                   const float*, std::span<const PostOp>) {
+  missing();
+}
+void ConvolutionLayer::run(const float*, float*, void*, std::span<const float* const>) const { missing(); }
+PoolingLayer::PoolingLayer(const PoolingShape&, const Layout&, const Layout&, std::span<const PostOp>) {
+  missing();
+}
+void PoolingLayer::run(const float*, float*, void*, std::span<const float* const>) const { missing(); }
 
 }  // namespace flambeau::kernels::onednn
