@@ -102,7 +102,7 @@ bool convolves_channels_last(const Info<N>& input, const Info<N>& weight) {
   const auto lies_so = [](const Info<N>& info) {
     return suggested_format(info) != MemoryFormat::kContiguous;
   };
-  if (input.dim() == 5 && input.dtype == DType::kFloat64) return false;
+  if (input.dim() == 5 && input.dtype != DType::kFloat32) return false;
   return (input.dim() == 4 || input.dim() == 5) && (lies_so(input) || lies_so(weight));
 }
 
