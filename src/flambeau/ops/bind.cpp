@@ -223,20 +223,33 @@ std::optional<Value> fit(const Value& value, const Type& type) {
 
 }  // namespace
 
+Value fit_argument(const Schema& schema, size_t index, const Value& value) {
+  const SchemaArgument& argument = schema.arguments[index];
+  std::optional<Value> fitted = fit(value, argument.type);
+  if (!fitted) {
+    fail(schema,
+         fmt::format("argument '{}' takes {}, not {}", argument.name, argument.type.to_string(),
+                     value.is_none() ? "None" : fmt::format("{} {}", value.kind_name(), value.summary())));
+  }
+  return std::move(*fitted);
+}
+
+Value default_argument(const Schema& schema, size_t index) {
+  const SchemaArgument& argument = schema.arguments[index];
+  if (argument.default_value) return default_of(*argument.default_value, argument.type);
+  if (!argument.type.is(TypeKind::kOptional))
+    fail(schema, fmt::format("argument '{}' is missing", argument.name));
+  return {};
+}
+
 std::vector<Value> bind_arguments(const Schema& schema, std::span<const Value> positional,
                                   const KeywordArguments& keywords) {
   std::vector<Value> bound(schema.arguments.size());
   std::vector<bool> is_given(schema.arguments.size(), false);
   const auto give = [&](size_t i, const Value& value) {
-    const SchemaArgument& argument = schema.arguments[i];
-    if (is_given[i]) fail(schema, fmt::format("argument '{}' is given twice", argument.name));
+    if (is_given[i]) fail(schema, fmt::format("argument '{}' is given twice", schema.arguments[i].name));
     is_given[i] = true;
-    std::optional<Value> fitted = fit(value, argument.type);
-    if (!fitted) {
-      fail(schema, fmt::format("argument '{}' takes {}, not {} {}", argument.name, argument.type.to_string(),
-                               value.kind_name(), value.is_none() ? "" : value.summary()));
-    }
-    bound[i] = std::move(*fitted);
+    bound[i] = fit_argument(schema, i, value);
   };
   if (positional.size() > bound.size()) {
     fail(schema, fmt::format("{} arguments are given, it takes at most {}", positional.size(), bound.size()));
@@ -248,13 +261,7 @@ std::vector<Value> bind_arguments(const Schema& schema, std::span<const Value> p
     give(*index, value);
   }
   for (size_t i = 0; i < bound.size(); ++i) {
-    if (is_given[i]) continue;
-    const SchemaArgument& argument = schema.arguments[i];
-    if (argument.default_value) {
-      bound[i] = default_of(*argument.default_value, argument.type);
-    } else if (!argument.type.is(TypeKind::kOptional)) {
-      fail(schema, fmt::format("argument '{}' is missing", argument.name));
-    }
+    if (!is_given[i]) bound[i] = default_argument(schema, i);
   }
   return bound;
 }
