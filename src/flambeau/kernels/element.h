@@ -36,4 +36,7 @@ constexpr Compute compute_type(DType dtype) {
   }
 }
 
+// The dtype whose elements are of that compute type: float32 for bfloat16.
+DType compute_dtype(DType dtype);
+
 }  // namespace flambeau::kernels
