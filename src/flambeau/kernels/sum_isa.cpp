@@ -87,9 +87,9 @@ template <typename T, typename Better>
 T extreme(const T* x, size_t n) {
   const auto step = [](auto& best, const auto& v) {
     if constexpr (std::is_same_v<Better, More>) {
-      best = (v > best) | (v != v) ? v : best;
+      best = ((v > best) | (v != v)) ? v : best;
     } else {
-      best = (v < best) | (v != v) ? v : best;
+      best = ((v < best) | (v != v)) ? v : best;
     }
   };
   T lanes[kLanes<T>];
@@ -115,9 +115,9 @@ void extreme_rows(const T* x, size_t rows, size_t columns, ptrdiff_t stride, T* 
     for (size_t row = 1; row < rows; ++row) {
       const T* const from = x + static_cast<ptrdiff_t>(row) * stride + begin;
       for (size_t i = 0; i < width; ++i) {
-        // A first NaN wins over all, later ones do not.
-        const bool wins = Better()(from[i], best[i]) | (is_nan(from[i]) & !is_nan(best[i]));
-        const bool takes = wins & !is_nan(best[i]);
+        // A first NaN wins over all, later ones do not. As integers: the loop has no branches then.
+        const int wins = static_cast<int>(Better()(from[i], best[i])) | static_cast<int>(is_nan(from[i]));
+        const bool takes = (wins & static_cast<int>(!is_nan(best[i]))) != 0;
         best[i] = takes ? from[i] : best[i];
         place[i] = takes ? static_cast<int64_t>(row) : place[i];
       }
