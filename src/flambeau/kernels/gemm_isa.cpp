@@ -1,0 +1,255 @@
+// Inner loops of matrix products of real numbers: a tile of the result lives in vector registers while one
+// column of the left panel and one row of the right panel are multiplied at a time.
+#include <array>
+#include <utility>
+
+#include "flambeau/kernels/gemm_kernels.h"
+
+namespace flambeau::kernels::FLAMBEAU_ISA {
+namespace {
+
+// Two vectors a row; the number of rows is what the registers hold beside two of the right side and one
+// broadcast element.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+constexpr int kRows = 14;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+constexpr int kRows = 6;
+#else
+constexpr int kVectorBytes = 16;
+constexpr int kRows = 6;
+#endif
+
+template <typename T>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  typedef float Type __attribute__((vector_size(kVectorBytes)));
+};
+template <>
+struct VectorOf<double> {
+  typedef double Type __attribute__((vector_size(kVectorBytes)));
+};
+template <>
+struct VectorOf<uint64_t> {
+  typedef uint64_t Type __attribute__((vector_size(kVectorBytes)));
+};
+template <typename T>
+using Vector = typename VectorOf<T>::Type;
+template <typename T>
+constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+
+template <typename T>
+inline Vector<T> load(const T* from) {
+  Vector<T> vector;
+  __builtin_memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+template <typename T>
+inline void store(T* to, const Vector<T>& vector) {
+  __builtin_memcpy(to, &vector, sizeof vector);
+}
+
+// Few rows cannot keep the multipliers busy with one sum per result element, so those take turns among
+// several sums over the depth.
+constexpr int sums_for(int rows) { return rows <= 1 ? 4 : rows <= 3 ? 2 : 1; }
+
+template <typename T, int kTileRows>
+void tile(int64_t depth, const T* __restrict left, const T* __restrict right, int64_t right_step,
+          T* __restrict out, int64_t out_step, bool accumulate) {
+  constexpr int kSums = sums_for(kTileRows);
+  Vector<T> sum[kSums][kTileRows][2] = {};
+  int64_t d = 0;
+  for (; d + kSums <= depth; d += kSums) {
+#pragma GCC unroll 4
+    for (int s = 0; s < kSums; ++s) {
+      const Vector<T> right0 = load(right);
+      const Vector<T> right1 = load(right + kLanes<T>);
+#pragma GCC unroll 14
+      for (int r = 0; r < kTileRows; ++r) {
+        sum[s][r][0] += left[r] * right0;
+        sum[s][r][1] += left[r] * right1;
+      }
+      left += kTileRows;
+      right += right_step;
+    }
+  }
+  if constexpr (kSums > 1) {
+    for (; d < depth; ++d) {
+      const Vector<T> right0 = load(right);
+      const Vector<T> right1 = load(right + kLanes<T>);
+#pragma GCC unroll 4
+      for (int r = 0; r < kTileRows; ++r) {
+        sum[0][r][0] += left[r] * right0;
+        sum[0][r][1] += left[r] * right1;
+      }
+      left += kTileRows;
+      right += right_step;
+    }
+#pragma GCC unroll 4
+    for (int s = 1; s < kSums; ++s) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kTileRows; ++r) {
+        sum[0][r][0] += sum[s][r][0];
+        sum[0][r][1] += sum[s][r][1];
+      }
+    }
+  }
+  if (accumulate) {
+#pragma GCC unroll 14
+    for (int r = 0; r < kTileRows; ++r) {
+      sum[0][r][0] += load(out + r * out_step);
+      sum[0][r][1] += load(out + r * out_step + kLanes<T>);
+    }
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < kTileRows; ++r) {
+    store(out + r * out_step, sum[0][r][0]);
+    store(out + r * out_step + kLanes<T>, sum[0][r][1]);
+  }
+}
+
+template <typename T>
+using Tile = void (*)(int64_t, const T*, const T*, int64_t, T*, int64_t, bool);
+
+template <typename T, int... kCounts>
+constexpr std::array<Tile<T>, sizeof...(kCounts)> tiles(std::integer_sequence<int, kCounts...>) {
+  return {&tile<T, kCounts + 1>...};
+}
+
+template <typename T>
+void any_tile(int64_t tile_rows, int64_t depth, const T* left, const T* right, int64_t right_step, T* out,
+              int64_t out_step, bool accumulate) {
+  static constexpr std::array<Tile<T>, kRows> kTiles = tiles<T>(std::make_integer_sequence<int, kRows>());
+  kTiles[static_cast<size_t>(tile_rows - 1)](depth, left, right, right_step, out, out_step, accumulate);
+}
+
+template <typename T>
+void pack_left(const T* __restrict from, int64_t row_step, int64_t depth_step, int64_t panel_rows,
+               int64_t depth, T* __restrict to) {
+  if (row_step == 1) {
+    for (int64_t d = 0; d < depth; ++d) {
+      for (int64_t r = 0; r < panel_rows; ++r) to[d * panel_rows + r] = from[d * depth_step + r];
+    }
+    return;
+  }
+  // Eight depths at a time, so that what a row's cache line gives is used while it is near.
+  int64_t d = 0;
+  for (; d + 8 <= depth; d += 8) {
+    for (int64_t r = 0; r < panel_rows; ++r) {
+      const T* const source = from + r * row_step + d * depth_step;
+      T* const target = to + d * panel_rows + r;
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < 8; ++i) target[i * panel_rows] = source[i * depth_step];
+    }
+  }
+  for (; d < depth; ++d) {
+    for (int64_t r = 0; r < panel_rows; ++r) to[d * panel_rows + r] = from[r * row_step + d * depth_step];
+  }
+}
+
+template <typename T>
+void pack_right(const T* __restrict from, int64_t depth_step, int64_t column_step, int64_t depth,
+                int64_t used, T* __restrict to) {
+  constexpr int64_t kColumns = 2 * kLanes<T>;
+  if (column_step == 1 && used == kColumns) {
+    for (int64_t d = 0; d < depth; ++d) {
+      const Vector<T> first = load(from + d * depth_step);
+      const Vector<T> second = load(from + d * depth_step + kLanes<T>);
+      store(to + d * kColumns, first);
+      store(to + d * kColumns + kLanes<T>, second);
+    }
+    return;
+  }
+  int64_t d = 0;
+  for (; d + 8 <= depth; d += 8) {
+    for (int64_t c = 0; c < used; ++c) {
+      const T* const source = from + d * depth_step + c * column_step;
+      T* const target = to + d * kColumns + c;
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < 8; ++i) target[i * kColumns] = source[i * depth_step];
+    }
+  }
+  for (; d < depth; ++d) {
+    for (int64_t c = 0; c < used; ++c) to[d * kColumns + c] = from[d * depth_step + c * column_step];
+  }
+  if (used == kColumns) return;
+  for (d = 0; d < depth; ++d) {
+    for (int64_t c = used; c < kColumns; ++c) to[d * kColumns + c] = 0;
+  }
+}
+
+template <typename T>
+inline T sum_of(const Vector<T>& vector) {
+  T sum = 0;
+  for (int lane = 0; lane < kLanes<T>; ++lane) sum += vector[lane];
+  return sum;
+}
+
+// Four rows share each piece of x; two vectors of the depth at a time hide the latency of adding.
+template <typename T, int kCount>
+inline void dot_rows(const T* matrix, int64_t row_step, int64_t depth, const T* x, T* to) {
+  Vector<T> sum[kCount][2] = {};
+  int64_t d = 0;
+  for (; d + 2 * kLanes<T> <= depth; d += 2 * kLanes<T>) {
+    const Vector<T> x0 = load(x + d);
+    const Vector<T> x1 = load(x + d + kLanes<T>);
+#pragma GCC unroll 4
+    for (int r = 0; r < kCount; ++r) {
+      sum[r][0] += load(matrix + r * row_step + d) * x0;
+      sum[r][1] += load(matrix + r * row_step + d + kLanes<T>) * x1;
+    }
+  }
+  for (int r = 0; r < kCount; ++r) {
+    T total = sum_of<T>(sum[r][0] + sum[r][1]);
+    for (int64_t rest = d; rest < depth; ++rest) total += matrix[r * row_step + rest] * x[rest];
+    to[r] = total;
+  }
+}
+
+template <typename T>
+void rows_times_vector(const T* matrix, int64_t row_step, int64_t rows, int64_t depth, const T* x, T* to) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) dot_rows<T, 4>(matrix + r * row_step, row_step, depth, x, to + r);
+  for (; r < rows; ++r) dot_rows<T, 1>(matrix + r * row_step, row_step, depth, x, to + r);
+}
+
+template <typename T>
+void vector_times_matrix(const T* __restrict x, const T* __restrict matrix, int64_t depth_step, int64_t depth,
+                         int64_t columns, T* __restrict to) {
+  int64_t d = 0;
+  for (; d + 8 <= depth; d += 8) {
+    const T* const row = matrix + d * depth_step;
+    const T x0 = x[d], x1 = x[d + 1], x2 = x[d + 2], x3 = x[d + 3];
+    const T x4 = x[d + 4], x5 = x[d + 5], x6 = x[d + 6], x7 = x[d + 7];
+    for (int64_t c = 0; c < columns; ++c) {
+      to[c] += (x0 * row[c] + x1 * row[c + depth_step] + x2 * row[c + 2 * depth_step] +
+                x3 * row[c + 3 * depth_step]) +
+               (x4 * row[c + 4 * depth_step] + x5 * row[c + 5 * depth_step] + x6 * row[c + 6 * depth_step] +
+                x7 * row[c + 7 * depth_step]);
+    }
+  }
+  for (; d < depth; ++d) {
+    const T* const row = matrix + d * depth_step;
+    for (int64_t c = 0; c < columns; ++c) to[c] += x[d] * row[c];
+  }
+}
+
+template <typename T>
+constexpr GemmKernels<T> kTable = {.rows = kRows,
+                                   .columns = 2 * kLanes<T>,
+                                   .direct_right = true,
+                                   .tile = &any_tile<T>,
+                                   .pack_left = &pack_left<T>,
+                                   .pack_right = &pack_right<T>,
+                                   .rows_times_vector = &rows_times_vector<T>,
+                                   .vector_times_matrix = &vector_times_matrix<T>};
+
+}  // namespace
+
+const GemmKernels<float>& float_gemm() { return kTable<float>; }
+const GemmKernels<double>& double_gemm() { return kTable<double>; }
+const GemmKernels<uint64_t>& integer_gemm() { return kTable<uint64_t>; }
+
+}  // namespace flambeau::kernels::FLAMBEAU_ISA
