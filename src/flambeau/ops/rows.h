@@ -24,10 +24,7 @@
 
 namespace flambeau::ops {
 
-template <typename T>
-constexpr bool kIsComplex = false;
-template <typename T>
-constexpr bool kIsComplex<std::complex<T>> = true;
+using kernels::kIsComplex;
 
 template <typename T>
 concept RealNumber = std::is_floating_point_v<T>;
