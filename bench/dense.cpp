@@ -19,6 +19,7 @@
 #include "flambeau/kernels/gemm_scratch.h"
 #include "flambeau/kernels/onednn/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
+#include "flambeau/kernels/onednn/pooled.h"
 
 namespace {
 
@@ -78,9 +79,13 @@ std::function<void()> linear(ThreadPool& pool, std::string_view engine, int64_t 
     plain.right = MatrixSteps::packed(depth, columns);
     return [=, &pool] { gemm(pool, plain, left, right, out, addend); };
   }
-  const auto matmul = std::make_shared<onednn::Matmul>(
-      onednn::MatmulShape{rows, columns, depth, 1, shape.left, shape.right, shape.out},
-      engine == "onednn" ? right : nullptr, bias);
+  const onednn::MatmulShape same = {rows, columns, depth, 1, shape.left, shape.right, shape.out};
+  if (engine == "pooled") {
+    const auto made = std::make_shared<onednn::PooledMatmul>(pool.threads(), same, right, bias);
+    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+    return [=, &pool] { made->run(pool, left, nullptr, out, scratch); };
+  }
+  const auto matmul = std::make_shared<onednn::Matmul>(same, engine == "onednn" ? right : nullptr, bias);
   fmt::print(stderr, "{}\n", matmul->implementation());
   void* const scratch = numbers(static_cast<int64_t>(matmul->scratch_bytes()) / 4 + 1);
   return [=] { matmul->run(left, right, out, scratch); };
@@ -108,6 +113,14 @@ std::function<void()> convolution(ThreadPool& pool, std::string_view engine, con
   const Spatial size = shape.output();
   const std::vector<int64_t> in_sizes = {n[0], n[1], n[3], n[3]}, out_sizes = {n[0], n[2], size[1], size[2]};
   using onednn::Layout;
+  if (engine == "pooled") {
+    const auto made = std::make_shared<onednn::PooledConvolution>(
+        pool.threads(), shape, Layout::any(in_sizes), Layout::any(out_sizes), weights, bias);
+    float* const in = numbers(static_cast<int64_t>(made->source().bytes()) / 4);
+    float* const out = numbers(static_cast<int64_t>(made->out().bytes()) / 4);
+    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+    return [=, &pool] { made->run(pool, in, out, scratch); };
+  }
   const bool any = engine == "onednn";
   const auto made = std::make_shared<onednn::ConvolutionLayer>(
       shape, any ? Layout::any(in_sizes) : Layout::plain(in_sizes),
