@@ -91,6 +91,33 @@ std::function<void()> linear(ThreadPool& pool, std::string_view engine, int64_t 
   return [=] { matmul->run(left, right, out, scratch); };
 }
 
+// As attention multiplies: queries with keys (transposed) or weights with values.
+std::function<void()> batched(ThreadPool& pool, std::string_view engine, const std::vector<int64_t>& n) {
+  const bool transposed = n[4] != 0;
+  const GemmShape shape = {
+      .rows = n[1],
+      .columns = n[3],
+      .depth = n[2],
+      .batch = n[0],
+      .left = MatrixSteps::packed(n[1], n[2]),
+      .right = transposed ? MatrixSteps{1, n[2], n[2] * n[3]} : MatrixSteps::packed(n[2], n[3]),
+      .out = MatrixSteps::packed(n[1], n[3])};
+  float* const left = numbers(n[0] * n[1] * n[2]);
+  float* const right = numbers(n[0] * n[2] * n[3]);
+  float* const out = numbers(n[0] * n[1] * n[3]);
+  if (engine == "portable") return [=, &pool] { gemm(pool, shape, left, right, out); };
+  const onednn::MatmulShape same = {n[1], n[3], n[2], n[0], shape.left, shape.right, shape.out};
+  if (engine == "pooled") {
+    const auto made = std::make_shared<onednn::PooledMatmul>(pool.threads(), same, nullptr, nullptr);
+    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+    return [=, &pool] { made->run(pool, left, right, out, scratch); };
+  }
+  const auto made = std::make_shared<onednn::Matmul>(same, nullptr, nullptr);
+  fmt::print(stderr, "{}\n", made->implementation());
+  void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+  return [=] { made->run(left, right, out, scratch); };
+}
+
 std::function<void()> convolution(ThreadPool& pool, std::string_view engine, const std::vector<int64_t>& n) {
   const ConvolutionShape shape = {.batch = n[0],
                                   .groups = n[6],
@@ -136,6 +163,7 @@ int run(const std::vector<std::string>& arguments) {
   if (arguments.size() < 7) {
     fmt::print(stderr,
                "bench_dense ENGINE THREADS SECONDS linear ROWS DEPTH COLUMNS\n"
+               "bench_dense ENGINE THREADS SECONDS batch BATCH ROWS DEPTH COLUMNS TRANSPOSED\n"
                "bench_dense ENGINE THREADS SECONDS conv BATCH IN OUT SIZE KERNEL STRIDE GROUPS\n");
     return 2;
   }
@@ -146,7 +174,8 @@ int run(const std::vector<std::string>& arguments) {
   onednn::set_threads(threads);
   const std::function<void()> work = arguments[3] == "linear"
                                          ? linear(pool, arguments[0], sizes[0], sizes[1], sizes[2])
-                                         : convolution(pool, arguments[0], sizes);
+                                     : arguments[3] == "batch" ? batched(pool, arguments[0], sizes)
+                                                               : convolution(pool, arguments[0], sizes);
   std::vector<double> seconds = timed(std::atof(arguments[2].c_str()), work);
   std::sort(seconds.begin(), seconds.end());
   fmt::print("{{\"best\": {}, \"median\": {}}}\n", seconds.front(), seconds[seconds.size() / 2]);
