@@ -171,11 +171,18 @@ void pack_right(const T* __restrict from, int64_t depth_step, int64_t column_ste
   }
 }
 
-template <typename T>
+template <typename T, int kBy, int... kIndex>
+inline Vector<T> rotated(const Vector<T>& vector, std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(vector, vector, ((kIndex + kBy) % static_cast<int>(sizeof...(kIndex)))...);
+}
+// Halves onto halves, until every lane holds the sum.
+template <typename T, int kBy = kLanes<T> / 2>
 inline T sum_of(const Vector<T>& vector) {
-  T sum = 0;
-  for (int lane = 0; lane < kLanes<T>; ++lane) sum += vector[lane];
-  return sum;
+  if constexpr (kBy == 0) {
+    return vector[0];
+  } else {
+    return sum_of<T, kBy / 2>(vector + rotated<T, kBy>(vector, std::make_integer_sequence<int, kLanes<T>>()));
+  }
 }
 
 // Four rows share each piece of x; two vectors of the depth at a time hide the latency of adding.
