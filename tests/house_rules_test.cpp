@@ -20,8 +20,8 @@ using Rooms = std::map<std::string, std::set<std::string>>;
 const Rooms kMayUse = {
     {"base", {}},
     {"symbolic", {"base"}},
-    {"tensor", {"base"}},
-    {"kernels", {"base", "tensor"}},
+    {"tensor", {"base", "symbolic"}},
+    {"kernels", {"base", "symbolic", "tensor"}},
     {"archive", {"base"}},
     {"value", {"base", "symbolic", "tensor", "archive"}},
     {"ops", {"base", "symbolic", "tensor", "kernels", "archive", "value"}},

@@ -14,13 +14,13 @@ Isa current_isa();
 
 }  // namespace flambeau
 
-// FLAMBEAU_PICK(function): the address of isa_LEVEL::function for this processor. The header that declares the
-// function must do so in every namespace: see FLAMBEAU_FOR_EACH_ISA.
+// FLAMBEAU_PICK(function): the address of isa_LEVEL::function for this processor. The header that declares
+// the function must do so in every namespace: see FLAMBEAU_FOR_EACH_ISA.
 #if defined(__x86_64__)
 #define FLAMBEAU_FOR_EACH_ISA(declare) declare(isa_base) declare(isa_avx2) declare(isa_avx512)
-#define FLAMBEAU_PICK(function)                                                      \
-  (::flambeau::current_isa() == ::flambeau::Isa::kAvx512 ? &isa_avx512::function     \
-   : ::flambeau::current_isa() == ::flambeau::Isa::kAvx2 ? &isa_avx2::function       \
+#define FLAMBEAU_PICK(function)                                                  \
+  (::flambeau::current_isa() == ::flambeau::Isa::kAvx512 ? &isa_avx512::function \
+   : ::flambeau::current_isa() == ::flambeau::Isa::kAvx2 ? &isa_avx2::function   \
                                                          : &isa_base::function)
 #else
 #define FLAMBEAU_FOR_EACH_ISA(declare) declare(isa_base)

@@ -14,20 +14,6 @@ void Extras::add(std::string key, json::Value value) {
   members_->emplace_back(std::move(key), std::move(value));
 }
 
-std::string_view memory_format_name(MemoryFormat format) {
-  switch (format) {
-    case MemoryFormat::kContiguous:
-      return "contiguous_format";
-    case MemoryFormat::kPreserve:
-      return "preserve_format";
-    case MemoryFormat::kChannelsLast:
-      return "channels_last";
-    case MemoryFormat::kChannelsLast3d:
-      return "channels_last_3d";
-  }
-  return "unknown";
-}
-
 std::string DeviceSpec::to_string() const { return index ? fmt::format("{}:{}", type, *index) : type; }
 
 bool operator==(const DeviceSpec& a, const DeviceSpec& b) { return a.type == b.type && a.index == b.index; }

@@ -10,6 +10,7 @@
 
 #include "flambeau/archive/json.h"
 #include "flambeau/tensor/dtype.h"
+#include "flambeau/tensor/memory_format.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau::graph {
@@ -35,11 +36,6 @@ class Extras {
  private:
   std::unique_ptr<json::Object> members_;
 };
-
-// PyTorch's memory formats, by its own numbers (c10::MemoryFormat).
-enum class MemoryFormat : uint8_t { kContiguous = 0, kPreserve = 1, kChannelsLast = 2, kChannelsLast3d = 3 };
-// "contiguous_format", "channels_last", ...
-std::string_view memory_format_name(MemoryFormat format);
 
 // A device as a program names it; the kind may be one that only its writer knows.
 struct DeviceSpec {

@@ -1,62 +1,103 @@
-// A short list of sizes or strides; up to six live inside, so that most tensors need no allocation.
+// A short list, of sizes or strides; up to six elements live inside, so that most tensors need no allocation.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
 
 namespace flambeau {
 
-class Dims {
+template <typename T>
+class ShortList {
  public:
-  Dims() = default;
-  Dims(std::initializer_list<int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
-  Dims(std::span<const int64_t> values) {  // NOLINT(google-explicit-constructor): a view of the same thing
+  using value_type = T;
+
+  ShortList() = default;
+  ShortList(std::initializer_list<T> values) : ShortList(std::span<const T>(values.begin(), values.size())) {}
+  ShortList(std::span<const T> values) {  // NOLINT(google-explicit-constructor): a view of the same thing
     resize(values.size());
     std::copy(values.begin(), values.end(), begin());
   }
-  Dims(const Dims& other) : Dims(std::span<const int64_t>(other.begin(), other.size())) {}
-  Dims(Dims&& other) noexcept { *this = std::move(other); }
-  Dims& operator=(const Dims& other) {
-    if (this != &other) *this = Dims(other);
+  ShortList(size_t count, const T& value) {
+    resize(count);
+    std::fill(begin(), end(), value);
+  }
+  ShortList(const ShortList& other) : ShortList(std::span<const T>(other.begin(), other.size())) {}
+  ShortList(ShortList&& other) noexcept { *this = std::move(other); }
+  ShortList& operator=(const ShortList& other) {
+    if (this == &other) return *this;
+    if (other.size_ <= kInline && !heap_) {
+      size_ = other.size_;
+      std::copy(std::begin(other.inline_), std::end(other.inline_), inline_);
+    } else {
+      *this = ShortList(other);
+    }
     return *this;
   }
-  Dims& operator=(Dims&& other) noexcept {
+  ShortList& operator=(ShortList&& other) noexcept {
     size_ = std::exchange(other.size_, 0);
-    std::copy(std::begin(other.inline_), std::end(other.inline_), inline_);
+    std::move(std::begin(other.inline_), std::end(other.inline_), inline_);
     heap_ = std::move(other.heap_);
+    capacity_ = std::exchange(other.capacity_, kInline);
     return *this;
   }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  int64_t* begin() { return heap_ ? heap_.get() : inline_; }
-  int64_t* end() { return begin() + size_; }
-  const int64_t* begin() const { return heap_ ? heap_.get() : inline_; }
-  const int64_t* end() const { return begin() + size_; }
-  int64_t& operator[](size_t i) { return begin()[i]; }
-  int64_t operator[](size_t i) const { return begin()[i]; }
-  operator std::span<const int64_t>() const { return {begin(), size_}; }  // NOLINT
+  T* begin() { return heap_ ? heap_.get() : inline_; }
+  T* end() { return begin() + size_; }
+  const T* begin() const { return heap_ ? heap_.get() : inline_; }
+  const T* end() const { return begin() + size_; }
+  T& operator[](size_t i) { return begin()[i]; }
+  const T& operator[](size_t i) const { return begin()[i]; }
+  T& back() { return begin()[size_ - 1]; }
+  const T& back() const { return begin()[size_ - 1]; }
+  operator std::span<const T>() const { return {begin(), size_}; }  // NOLINT
+  std::span<const T> span() const { return {begin(), size_}; }
 
   // Sets the length; the values are zero afterwards.
   void resize(size_t count) {
-    heap_ = count > kInline ? std::make_unique<int64_t[]>(count) : nullptr;
+    if (count > capacity_) {
+      heap_ = std::make_unique<T[]>(count);
+      capacity_ = count;
+    }
     size_ = count;
-    std::fill(begin(), end(), 0);
+    std::fill(begin(), end(), T{});
+  }
+  void clear() { size_ = 0; }
+  void push_back(T value) { insert(size_, std::move(value)); }
+  void insert(size_t at, T value) {
+    if (size_ == capacity_) {
+      auto larger = std::make_unique<T[]>(capacity_ * 2);
+      std::move(begin(), end(), larger.get());
+      heap_ = std::move(larger);
+      capacity_ *= 2;
+    }
+    ++size_;
+    std::move_backward(begin() + at, end() - 1, end());
+    begin()[at] = std::move(value);
+  }
+  void erase(size_t at) {
+    std::move(begin() + at + 1, end(), begin() + at);
+    --size_;
   }
 
-  friend bool operator==(const Dims& a, const Dims& b) {
+  friend bool operator==(const ShortList& a, const ShortList& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:
   static constexpr size_t kInline = 6;
   size_t size_ = 0;
-  int64_t inline_[kInline] = {};
-  std::unique_ptr<int64_t[]> heap_;
+  size_t capacity_ = kInline;
+  T inline_[kInline] = {};
+  std::unique_ptr<T[]> heap_;
 };
+
+using Dims = ShortList<int64_t>;
 
 }  // namespace flambeau

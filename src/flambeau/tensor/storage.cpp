@@ -21,6 +21,8 @@ void ask_for_huge_pages([[maybe_unused]] uint8_t* memory, [[maybe_unused]] size_
 #endif
 }
 
+constexpr size_t kMost = size_t{1} << 46;  // half of what a process can address
+
 }  // namespace
 
 std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
@@ -35,18 +37,35 @@ std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t 
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::allocate(size_t size) {
-  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
-  // Large blocks come from the system already zeroed, and are not touched until somebody writes to them.
-  constexpr size_t kMost = size_t{1} << 46;  // half of what a process can address
-  auto* memory = size > kMost ? nullptr : static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1));
+std::shared_ptr<Storage> Storage::allocated(size_t size, uint8_t* memory) {
   if (memory == nullptr) {
     throw Error(ErrorCode::kLimit, fmt::format("there is no memory for a tensor of {} bytes", size),
                 "free some memory, or take a smaller part of the model");
   }
+  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
   storage->allocated_ = {memory, std::free};
   ask_for_huge_pages(memory, size);
   storage->data_ = memory;
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::allocate(size_t size) {
+  // Large blocks come from the system already zeroed, and are not touched until somebody writes to them.
+  return allocated(size,
+                   size > kMost ? nullptr : static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1)));
+}
+
+std::shared_ptr<Storage> Storage::uninitialized(size_t size) {
+  constexpr size_t kAlignment = 64;
+  const size_t padded = (std::max<size_t>(size, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  return allocated(size,
+                   size > kMost ? nullptr : static_cast<uint8_t*>(std::aligned_alloc(kAlignment, padded)));
+}
+
+std::shared_ptr<Storage> Storage::borrow(uint8_t* data, size_t size, std::shared_ptr<const void> owner) {
+  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
+  storage->data_ = data;
+  storage->owner_ = std::move(owner);
   return storage;
 }
 

@@ -19,7 +19,11 @@ class Storage {
   static std::shared_ptr<Storage> view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size);
   // Zeroed memory of its own. Throws Error(kLimit) when there is not enough.
   static std::shared_ptr<Storage> allocate(size_t size);
+  // Memory of its own with anything in it, aligned to 64 bytes: for results that are about to be written.
+  static std::shared_ptr<Storage> uninitialized(size_t size);
   static std::shared_ptr<Storage> own(std::vector<uint8_t> bytes);
+  // Bytes of somebody else's, who is kept alive by `owner`. They are written to where a tensor is.
+  static std::shared_ptr<Storage> borrow(uint8_t* data, size_t size, std::shared_ptr<const void> owner);
   // No bytes at all, only a size: the meta device.
   static std::shared_ptr<Storage> meta(size_t size);
   // Bytes that `load` produces when somebody first asks, e.g. by inflating or swapping. `load` must give
@@ -44,6 +48,8 @@ class Storage {
   enum class Kind : uint8_t { kView, kOwned, kMeta, kLazy };
   Storage(Kind kind, size_t size) : kind_(kind), size_(size) {}
   uint8_t* data() const;
+  // Takes memory of malloc's family over; throws when it is null.
+  static std::shared_ptr<Storage> allocated(size_t size, uint8_t* memory);
   std::shared_ptr<Storage> load_checked() const;
 
   Kind kind_;
@@ -53,6 +59,7 @@ class Storage {
   mutable std::shared_ptr<Storage> loaded_;
   std::unique_ptr<uint8_t[], void (*)(void*)> allocated_{nullptr, nullptr};
   std::shared_ptr<Mapping> mapping_;
+  std::shared_ptr<const void> owner_;
   std::function<std::shared_ptr<Storage>()> load_;
   // Not std::call_once: its standard implementations may hang after a loader has thrown.
   mutable std::mutex load_mutex_;

@@ -207,6 +207,30 @@ MutableByteSpan Tensor::mutable_contiguous_bytes() {
   return {const_cast<uint8_t*>(bytes.data()), bytes.size()};  // the storage itself is mutable
 }
 
+Tensor Tensor::symbolic(DType dtype, SymbolicGeometry geometry, Device device) {
+  Tensor result;
+  result.defined_ = true;
+  result.dtype_ = dtype;
+  result.device_ = device;
+  result.symbolic_ = std::make_shared<const SymbolicGeometry>(std::move(geometry));
+  result.storage_ = Storage::meta(0);
+  return result;
+}
+
+Tensor Tensor::with_geometry(Geometry geometry) const { return with_geometry(std::move(geometry), dtype_); }
+
+Tensor Tensor::with_geometry(Geometry geometry, DType dtype) const {
+  Tensor result;
+  result.defined_ = true;
+  result.dtype_ = dtype;
+  result.device_ = device_;
+  result.count_ = 1;
+  for (const int64_t size : geometry.sizes) result.count_ *= size;
+  result.geometry_ = std::move(geometry);
+  result.storage_ = storage_;
+  return result;
+}
+
 Tensor Tensor::to_contiguous() const {
   if (is_contiguous()) return *this;
   if (layout_ != Layout::kStrided) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "flambeau/symbolic/sym_int.h"
 #include "flambeau/tensor/device.h"
 #include "flambeau/tensor/dims.h"
 #include "flambeau/tensor/dtype.h"
@@ -30,6 +31,7 @@ std::optional<Layout> layout_from_name(std::string_view name);
 class Tensor;
 struct Quantizer;
 struct SparseParts;
+struct SymbolicGeometry;
 
 // The geometry of a strided tensor, in elements.
 struct Geometry {
@@ -66,6 +68,9 @@ class Tensor {
   // indices themselves (see validate_sparse_indices). Throws Error(kCorrupt).
   static Tensor sparse(Layout layout, std::span<const int64_t> sizes, SparseParts parts);
 
+  // A traced tensor: sizes that may be symbols, and no data. Its plain sizes() are empty.
+  static Tensor symbolic(DType dtype, SymbolicGeometry geometry, Device device = {});
+
   bool defined() const { return defined_; }
   DType dtype() const { return dtype_; }
   Layout layout() const { return layout_; }
@@ -74,6 +79,9 @@ class Tensor {
   bool requires_grad() const { return requires_grad_; }
   void set_requires_grad(bool value) { requires_grad_ = value; }
   void set_device(Device device) { device_ = device; }
+  // A Python number that stands where a tensor is expected: it has the say of a number in type promotion.
+  bool is_wrapped_number() const { return is_wrapped_number_; }
+  void set_wrapped_number(bool value) { is_wrapped_number_ = value; }
 
   size_t dim() const { return geometry_.sizes.size(); }
   const Dims& sizes() const { return geometry_.sizes; }
@@ -90,12 +98,36 @@ class Tensor {
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   // Null unless quantized.
   const Quantizer* quantizer() const { return quantizer_.get(); }
+  // Null unless traced.
+  const SymbolicGeometry* symbolic_geometry() const { return symbolic_.get(); }
   // Null unless sparse.
   const SparseParts* sparse_parts() const { return sparse_.get(); }
 
   // The bytes of a contiguous tensor, in place. Throws Error(kInvalidArgument) for another one.
   ByteSpan contiguous_bytes() const;
   MutableByteSpan mutable_contiguous_bytes();
+
+  // The first element of a strided tensor, aligned for its type unless a file or a caller laid it askew.
+  // Throws as Storage::bytes.
+  const uint8_t* data() const { return storage_->bytes().data() + byte_offset(); }
+  uint8_t* mutable_data() const { return storage_->mutable_bytes().data() + byte_offset(); }
+  template <typename T>
+  const T* data() const {
+    return reinterpret_cast<const T*>(data());
+  }
+  template <typename T>
+  T* mutable_data() const {
+    return reinterpret_cast<T*>(mutable_data());
+  }
+  // The same storage seen otherwise. Unchecked: for views whose geometry was derived from this one's.
+  Tensor with_geometry(Geometry geometry) const;
+  Tensor with_geometry(Geometry geometry, DType dtype) const;
+
+  // The same geometry elsewhere, from that element on. Unchecked.
+  void set_storage(const std::shared_ptr<Storage>& storage, int64_t offset) {
+    storage_ = storage;
+    geometry_.offset = offset;
+  }
 
   // A contiguous tensor with the same values; this one when it already is.
   Tensor to_contiguous() const;
@@ -104,16 +136,27 @@ class Tensor {
   std::string summary() const;
 
  private:
+  size_t byte_offset() const { return static_cast<size_t>(geometry_.offset) * element_size(); }
+
   bool defined_ = false;
   DType dtype_ = DType::kFloat32;
   Layout layout_ = Layout::kStrided;
   bool requires_grad_ = false;
+  bool is_wrapped_number_ = false;
   Device device_;
   Geometry geometry_;
   int64_t count_ = 0;
   std::shared_ptr<Storage> storage_;
   std::shared_ptr<const Quantizer> quantizer_;
   std::shared_ptr<const SparseParts> sparse_;
+  std::shared_ptr<const SymbolicGeometry> symbolic_;
+};
+
+// The geometry of a traced tensor.
+struct SymbolicGeometry {
+  ShortList<symbolic::SymInt> sizes;
+  ShortList<symbolic::SymInt> strides;
+  symbolic::SymInt offset;
 };
 
 // How quantized integers map to real numbers: real = (q - zero_point) * scale.

@@ -174,6 +174,21 @@ const OperatorEntry& SchemaTable::get(std::string_view name, std::string_view ov
                           has_more ? ", ..." : ""));
 }
 
+std::vector<OperatorName> SchemaTable::names() const {
+  std::set<Key> found;
+  const std::string_view text = schema_table_text();
+  for (size_t start = 0; start < text.size();) {
+    const std::string_view line = line_at(text, start);
+    start += line.size() + 1;
+    if (!line.empty() && line[0] != '#') found.insert(key_of_line(line));
+  }
+  const std::shared_lock lock(state_->mutex);
+  for (const auto& [key, entry] : state_->entries) found.insert(key);
+  std::vector<OperatorName> names;
+  for (const Key& key : found) names.push_back({std::string(key.name), std::string(key.overload)});
+  return names;
+}
+
 std::vector<std::string> SchemaTable::overloads(std::string_view name) const {
   std::set<std::string> found;
   const std::string_view text = schema_table_text();

@@ -64,6 +64,8 @@ class SchemaTable {
   const OperatorEntry& get(std::string_view name, std::string_view overload) const;
   const OperatorEntry& get(const OperatorName& name) const { return get(name.name, name.overload); }
 
+  // Every operator, in no particular order.
+  std::vector<OperatorName> names() const;
   // The overloads an operator has, sorted; empty when it is unknown.
   std::vector<std::string> overloads(std::string_view name) const;
 

@@ -9,8 +9,6 @@
 namespace flambeau::pt2 {
 namespace {
 
-using graph::MemoryFormat;
-
 template <typename T>
 struct Number {
   T value;

@@ -14,7 +14,7 @@ DType dtype_from_schema(int64_t number);
 int64_t schema_number(DType dtype);
 Layout layout_from_schema(int64_t number);
 int64_t schema_number(Layout layout);
-graph::MemoryFormat memory_format_from_schema(int64_t number);
-int64_t schema_number(graph::MemoryFormat format);
+MemoryFormat memory_format_from_schema(int64_t number);
+int64_t schema_number(MemoryFormat format);
 
 }  // namespace flambeau::pt2

@@ -1,0 +1,23 @@
+#include "flambeau/kernels/element.h"
+
+namespace flambeau::kernels {
+
+DType compute_dtype(DType dtype) {
+  switch (compute_type(dtype)) {
+    case Compute::kFloat:
+      return DType::kFloat32;
+    case Compute::kDouble:
+      return DType::kFloat64;
+    case Compute::kInt64:
+      return DType::kInt64;
+    case Compute::kUInt64:
+      return DType::kUInt64;
+    case Compute::kComplexFloat:
+      return DType::kComplex64;
+    case Compute::kComplexDouble:
+      return DType::kComplex128;
+  }
+  return dtype;
+}
+
+}  // namespace flambeau::kernels

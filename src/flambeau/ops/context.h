@@ -1,0 +1,82 @@
+// What a call of an operator may use besides its arguments: the list of operators, threads, memory, random
+// numbers. Whoever runs something owns one; nothing here is global. Not for several threads at once: each
+// makes its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "flambeau/base/parallel.h"
+#include "flambeau/ops/info.h"
+#include "flambeau/value/value.h"
+
+namespace flambeau::kernels {
+class Generator;
+}
+
+namespace flambeau::ops {
+
+class Context;
+class Library;
+struct Operator;
+
+// Stands at the entry of every call, e.g. to record it. The results of call() are what the caller gets.
+class Interceptor {
+ public:
+  virtual ~Interceptor() = default;
+  // `arguments` fit the operator's schema, all of them in its order. To run the operator itself: execute().
+  virtual std::vector<Value> call(Context& context, const Operator& op, std::span<const Value> arguments) = 0;
+};
+
+// Where results get their memory.
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  virtual std::shared_ptr<Storage> allocate(size_t bytes) = 0;
+};
+
+// Bounds of a run. What is 0 or null has no bound.
+struct Budget {
+  uint64_t steps = 0;                         // calls of operators
+  uint64_t bytes = 0;                         // allocated by results in all
+  const std::atomic<bool>* cancel = nullptr;  // set by another thread
+};
+
+class Context {
+ public:
+  Context(const Library& library, ThreadPool& pool) : library_(&library), pool_(&pool) {}
+  // As another one, without its interceptor.
+  Context without_interceptor() const;
+
+  const Library& library() const { return *library_; }
+  ThreadPool& pool() const { return *pool_; }
+
+  Interceptor* interceptor = nullptr;
+  Allocator* allocator = nullptr;           // null: the heap
+  kernels::Generator* generator = nullptr;  // null: operators that draw random numbers throw
+  Budget budget;
+
+  // Throws Error(kInvalidArgument) with a remedy where there is none.
+  kernels::Generator& require_generator() const;
+  // A fresh tensor with anything in it. Throws Error(kLimit) beyond the budget or the memory.
+  Tensor allocate(const Info<int64_t>& info);
+  Tensor allocate(DType dtype, std::span<const int64_t> sizes);
+  // Its memory alone.
+  std::shared_ptr<Storage> allocate_storage(size_t bytes);
+  // Counts a step; throws Error(kLimit) or Error(kCancelled).
+  void step();
+
+  uint64_t steps_taken() const { return steps_; }
+  uint64_t bytes_taken() const { return bytes_; }
+
+ private:
+  const Library* library_;
+  ThreadPool* pool_;
+  uint64_t steps_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace flambeau::ops

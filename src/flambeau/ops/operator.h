@@ -1,0 +1,87 @@
+// One operator: its schema and how to compute it. Built by Definition (definition.h), found in a Library.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flambeau/ops/context.h"
+#include "flambeau/ops/info.h"
+#include "flambeau/value/schema.h"
+#include "flambeau/value/value.h"
+
+namespace flambeau::ops {
+
+// What a parameter of a C++ function takes, for the check of signatures against schemas.
+enum class Parameter : uint8_t {
+  kTensor,
+  kOptionalTensor,
+  kTensors,  // Tensor[] and Tensor?[]
+  kInt,      // int and SymInt
+  kFloat,
+  kBool,
+  kNumber,
+  kString,
+  kInts,  // int[] and SymInt[], of any fixed size
+  kFloats,
+  kBools,
+  kDType,
+  kDevice,
+  kLayout,
+  kMemoryFormat,
+  kValue,  // anything
+};
+struct ParameterType {
+  Parameter kind;
+  bool is_optional = false;
+};
+
+template <typename N>
+using Infos = std::vector<Info<N>>;
+
+// The forms that boxing derives from typed functions. Arguments fit the schema, all of them in its order.
+template <typename N>
+using BoxedShape = Infos<N> (*)(std::span<const Value> arguments);
+using BoxedKernel = void (*)(Context& context, std::span<const Value> arguments, std::span<Tensor> outputs);
+using BoxedFunction = std::vector<Value> (*)(Context& context, std::span<const Value> arguments);
+
+enum class Kind : uint8_t {
+  kKernel,         // a shape rule, and a kernel that fills results made by it
+  kView,           // a shape rule alone: the result is the first tensor argument seen otherwise
+  kFunction,       // a function that makes its own results: data decides their shapes, or they are no tensors
+  kDecomposition,  // a function that only calls other operators
+  kInPlace,        // made from `base`: the result is written to the first argument
+  kOut,            // made from `base`: the results are written to the last arguments
+  kViewCopy,       // made from the view `base`: a copy of its result
+};
+
+struct Operator {
+  Kind kind = Kind::kFunction;
+  Schema schema;
+  // Its kernel reads each element of its arguments before it writes the element of the result at the same
+  // place: a result may take an argument's memory.
+  bool is_elementwise = false;
+  // It draws random numbers, or is otherwise not a function of its arguments.
+  bool is_random = false;
+  BoxedShape<int64_t> shape = nullptr;
+  BoxedShape<SymInt> symbolic_shape = nullptr;
+  BoxedKernel kernel = nullptr;
+  BoxedFunction function = nullptr;
+  BoxedFunction decomposition = nullptr;  // also where there is a kernel
+  const Operator* base = nullptr;
+  // Of an operator that a user added.
+  std::function<std::vector<Value>(Context& context, std::span<const Value> arguments)> user_function;
+  std::function<Infos<int64_t>(std::span<const Value> arguments)> user_shape;
+  // The parameters of the C++ functions, for tests.
+  std::vector<ParameterType> shape_parameters;
+  std::vector<ParameterType> parameters;
+
+  std::string name() const { return schema.name.to_string(); }
+  // One list of tensors, rather than single ones.
+  bool returns_list() const;
+};
+
+}  // namespace flambeau::ops

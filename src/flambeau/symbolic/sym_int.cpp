@@ -1,0 +1,78 @@
+#include "flambeau/symbolic/sym_int.h"
+
+#include "flambeau/base/error.h"
+#include "flambeau/symbolic/build.h"
+
+namespace flambeau::symbolic {
+
+SymInt::SymInt(const Expr& expr, Decider& decider) {
+  if (expr.is_integer()) {
+    value_ = expr.integer();
+  } else {
+    term_ = std::make_shared<const Term>(Term{expr, &decider});
+  }
+}
+
+Expr SymInt::expr() const { return term_ ? term_->expr : Expr(value_); }
+
+Decider* SymInt::decider_with(const SymInt& other) const { return (term_ ? term_ : other.term_)->decider; }
+
+SymInt operator+(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ + b.value_;
+  return SymInt(add(a.expr(), b.expr()), *a.decider_with(b));
+}
+
+SymInt operator-(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ - b.value_;
+  return SymInt(subtract(a.expr(), b.expr()), *a.decider_with(b));
+}
+
+SymInt operator*(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ * b.value_;
+  return SymInt(mul(a.expr(), b.expr()), *a.decider_with(b));
+}
+
+SymInt floor_div(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return floor_div(a.value_, b.value_);
+  return SymInt(floor_div(a.expr(), b.expr()), *a.decider_with(b));
+}
+
+SymInt modulo(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return modulo(a.value_, b.value_);
+  return SymInt(python_mod(a.expr(), b.expr()), *a.decider_with(b));
+}
+
+SymInt smaller(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return smaller(a.value_, b.value_);
+  return SymInt(min({a.expr(), b.expr()}), *a.decider_with(b));
+}
+
+SymInt larger(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return larger(a.value_, b.value_);
+  return SymInt(max({a.expr(), b.expr()}), *a.decider_with(b));
+}
+
+bool operator==(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ == b.value_;
+  return a.decider_with(b)->decide(eq(a.expr(), b.expr()));
+}
+
+bool operator<(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ < b.value_;
+  return a.decider_with(b)->decide(lt(a.expr(), b.expr()));
+}
+
+bool operator<=(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ <= b.value_;
+  return a.decider_with(b)->decide(le(a.expr(), b.expr()));
+}
+
+int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) throw Error(ErrorCode::kInvalidArgument, "division of a size by zero");
+  const int64_t quotient = a / b;
+  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+int64_t modulo(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+
+}  // namespace flambeau::symbolic

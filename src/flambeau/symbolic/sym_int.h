@@ -1,0 +1,70 @@
+// An integer that may be an expression over symbols. Arithmetic builds expressions; a comparison is a
+// question to whoever traces (a Decider), who answers from the example's sizes and remembers the answer as a
+// guard. Code that is a template over the number takes int64_t and SymInt alike.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "flambeau/symbolic/expr.h"
+
+namespace flambeau::symbolic {
+
+class Decider {
+ public:
+  virtual ~Decider() = default;
+  // Is the condition true for the run that is being traced?
+  virtual bool decide(const Expr& condition) = 0;
+};
+
+class SymInt {
+ public:
+  SymInt() = default;
+  SymInt(int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor): a number is one
+  SymInt(int value) : value_(value) {}      // NOLINT(google-explicit-constructor)
+  // A literal where the expression is one. The decider must outlive it.
+  SymInt(const Expr& expr, Decider& decider);
+
+  bool is_literal() const { return term_ == nullptr; }
+  // The number of a literal.
+  int64_t literal() const { return value_; }
+  Expr expr() const;
+
+  friend SymInt operator+(const SymInt& a, const SymInt& b);
+  friend SymInt operator-(const SymInt& a, const SymInt& b);
+  friend SymInt operator*(const SymInt& a, const SymInt& b);
+  friend SymInt operator-(const SymInt& a) { return SymInt(0) - a; }
+  SymInt& operator+=(const SymInt& other) { return *this = *this + other; }
+  SymInt& operator-=(const SymInt& other) { return *this = *this - other; }
+  SymInt& operator*=(const SymInt& other) { return *this = *this * other; }
+  // Python's //: rounds down.
+  friend SymInt floor_div(const SymInt& a, const SymInt& b);
+  friend SymInt modulo(const SymInt& a, const SymInt& b);
+  // Smallest and largest as expressions, without a question.
+  friend SymInt smaller(const SymInt& a, const SymInt& b);
+  friend SymInt larger(const SymInt& a, const SymInt& b);
+
+  friend bool operator==(const SymInt& a, const SymInt& b);
+  friend bool operator<(const SymInt& a, const SymInt& b);
+  friend bool operator<=(const SymInt& a, const SymInt& b);
+  friend bool operator>(const SymInt& a, const SymInt& b) { return b < a; }
+  friend bool operator>=(const SymInt& a, const SymInt& b) { return b <= a; }
+
+ private:
+  struct Term {
+    Expr expr;
+    Decider* decider;
+  };
+  Decider* decider_with(const SymInt& other) const;
+
+  int64_t value_ = 0;
+  std::shared_ptr<const Term> term_;
+};
+
+// The same operations on numbers. Throw Error(kInvalidArgument) for a division by zero.
+int64_t floor_div(int64_t a, int64_t b);
+int64_t modulo(int64_t a, int64_t b);
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+
+}  // namespace flambeau::symbolic
