@@ -25,16 +25,16 @@
 namespace flambeau::ops {
 
 template <typename T>
-constexpr bool kIsComplex = false;
+constexpr bool kIsComplexNumber = false;
 template <typename T>
-constexpr bool kIsComplex<std::complex<T>> = true;
+constexpr bool kIsComplexNumber<std::complex<T>> = true;
 
 template <typename T>
 concept RealNumber = std::is_floating_point_v<T>;
 template <typename T>
 concept IntegerNumber = std::is_integral_v<T>;
 template <typename T>
-concept ComplexNumber = kIsComplex<T>;
+concept ComplexNumber = kIsComplexNumber<T>;
 template <typename T>
 concept OrderedNumber = RealNumber<T> || IntegerNumber<T>;
 template <typename T>
@@ -53,7 +53,7 @@ struct RealPart<std::complex<T>> {
 // The number as type T, as PyTorch converts an operator's Scalar.
 template <typename T>
 T number(const Scalar& scalar) {
-  if constexpr (kIsComplex<T>) {
+  if constexpr (kIsComplexNumber<T>) {
     return T(scalar.to_complex());
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(scalar.to_int());
