@@ -85,7 +85,6 @@ IndexPlan<N> plan_index(const Info<N>& self, std::span<const Info<N>> indices) {
     source.sizes.push_back(self.sizes[static_cast<size_t>(plan.order[i])]);
     source.strides.push_back(self.strides[static_cast<size_t>(plan.order[i])]);
   }
-  const size_t after = plan.order.size() - plan.before - plan.indexed;
   std::vector<Info<N>> operands;
   operands.push_back(source);
   for (const int64_t d : with_index) {
@@ -100,7 +99,6 @@ IndexPlan<N> plan_index(const Info<N>& self, std::span<const Info<N>> indices) {
     }
     operands.push_back(std::move(operand));
   }
-  (void)after;
   std::vector<const Info<N>*> pointers;
   for (const Info<N>& operand : operands) pointers.push_back(&operand);
   plan.result = {.dtype = self.dtype,
