@@ -194,6 +194,9 @@ std::optional<Value> fit(const Value& value, const Type& type) {
       if (const auto* const number = value.get_if<int64_t>()) {
         if (const std::optional<DType> dtype = dtype_from_number(*number)) return *dtype;
       }
+      if (const auto* const text = value.get_if<std::string>()) {
+        if (const std::optional<DType> dtype = dtype_from_name(*text)) return *dtype;
+      }
       return {};
     case TypeKind::kDevice:
       if (value.is<Device>()) return value;
@@ -204,10 +207,16 @@ std::optional<Value> fit(const Value& value, const Type& type) {
     case TypeKind::kLayout:
       if (value.is<Layout>()) return value;
       if (const auto* const number = value.get_if<int64_t>()) return static_cast<Layout>(*number);
+      if (const auto* const text = value.get_if<std::string>()) {
+        if (const std::optional<Layout> layout = layout_from_name(*text)) return *layout;
+      }
       return {};
     case TypeKind::kMemoryFormat:
       if (value.is<MemoryFormat>()) return value;
       if (const auto* const number = value.get_if<int64_t>()) return static_cast<MemoryFormat>(*number);
+      if (const auto* const text = value.get_if<std::string>()) {
+        if (const std::optional<MemoryFormat> format = memory_format_from_name(*text)) return *format;
+      }
       return {};
     case TypeKind::kList:
       return fit_list(value, type);
@@ -223,20 +232,33 @@ std::optional<Value> fit(const Value& value, const Type& type) {
 
 }  // namespace
 
+Value fit_argument(const Schema& schema, size_t index, const Value& value) {
+  const SchemaArgument& argument = schema.arguments[index];
+  std::optional<Value> fitted = fit(value, argument.type);
+  if (!fitted) {
+    fail(schema,
+         fmt::format("argument '{}' takes {}, not {}", argument.name, argument.type.to_string(),
+                     value.is_none() ? "None" : fmt::format("{} {}", value.kind_name(), value.summary())));
+  }
+  return std::move(*fitted);
+}
+
+Value default_argument(const Schema& schema, size_t index) {
+  const SchemaArgument& argument = schema.arguments[index];
+  if (argument.default_value) return default_of(*argument.default_value, argument.type);
+  if (!argument.type.is(TypeKind::kOptional))
+    fail(schema, fmt::format("argument '{}' is missing", argument.name));
+  return {};
+}
+
 std::vector<Value> bind_arguments(const Schema& schema, std::span<const Value> positional,
                                   const KeywordArguments& keywords) {
   std::vector<Value> bound(schema.arguments.size());
   std::vector<bool> is_given(schema.arguments.size(), false);
   const auto give = [&](size_t i, const Value& value) {
-    const SchemaArgument& argument = schema.arguments[i];
-    if (is_given[i]) fail(schema, fmt::format("argument '{}' is given twice", argument.name));
+    if (is_given[i]) fail(schema, fmt::format("argument '{}' is given twice", schema.arguments[i].name));
     is_given[i] = true;
-    std::optional<Value> fitted = fit(value, argument.type);
-    if (!fitted) {
-      fail(schema, fmt::format("argument '{}' takes {}, not {} {}", argument.name, argument.type.to_string(),
-                               value.kind_name(), value.is_none() ? "" : value.summary()));
-    }
-    bound[i] = std::move(*fitted);
+    bound[i] = fit_argument(schema, i, value);
   };
   if (positional.size() > bound.size()) {
     fail(schema, fmt::format("{} arguments are given, it takes at most {}", positional.size(), bound.size()));
@@ -248,13 +270,7 @@ std::vector<Value> bind_arguments(const Schema& schema, std::span<const Value> p
     give(*index, value);
   }
   for (size_t i = 0; i < bound.size(); ++i) {
-    if (is_given[i]) continue;
-    const SchemaArgument& argument = schema.arguments[i];
-    if (argument.default_value) {
-      bound[i] = default_of(*argument.default_value, argument.type);
-    } else if (!argument.type.is(TypeKind::kOptional)) {
-      fail(schema, fmt::format("argument '{}' is missing", argument.name));
-    }
+    if (!is_given[i]) bound[i] = default_argument(schema, i);
   }
   return bound;
 }

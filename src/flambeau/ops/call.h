@@ -21,6 +21,10 @@ using KeywordArguments = std::vector<std::pair<std::string, Value>>;
 std::vector<Value> bind_arguments(const Schema& schema, std::span<const Value> positional,
                                   const KeywordArguments& keywords = {});
 
+// One value fitted to the argument at that place; what it is when left out. Throw as bind_arguments does.
+Value fit_argument(const Schema& schema, size_t index, const Value& value);
+Value default_argument(const Schema& schema, size_t index);
+
 // Calls an operator with arguments that bind_arguments gave: through the interceptor where there is one.
 // Results are as many as the schema's returns. Throws what the operator throws, located at it.
 std::vector<Value> call(Context& context, const Operator& op, std::span<const Value> arguments);

@@ -1,0 +1,30 @@
+// Running programs: load a .pt2, look at what it takes and gives, run it; and calling single operators.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "flambeau/base/mapping.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/runtime/program.h"
+
+namespace flambeau {
+
+using runtime::Leaf;
+using runtime::Profile;
+using runtime::Program;
+using runtime::ProgramOptions;
+using runtime::RunOptions;
+
+struct LoadOptions {
+  std::string model;  // which one of the package; empty when it has only one
+  ProgramOptions program;
+};
+
+// Opens a .pt2 (either layout), verifies the program and makes it ready to run. Throws what reading and
+// verifying throw, and Error(kUnsupported) that lists operators nobody knows.
+Program load(const std::string& path, LoadOptions options = {});
+Program load(std::shared_ptr<Mapping> bytes, LoadOptions options = {});
+
+}  // namespace flambeau

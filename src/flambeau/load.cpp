@@ -1,0 +1,26 @@
+#include "flambeau/formats/pt2/package.h"
+#include "flambeau/graph/verify.h"
+#include "flambeau/runtime.h"
+
+namespace flambeau {
+namespace {
+
+Program make(pt2::Package package, LoadOptions options) {
+  graph::ExportedProgram& program = package.model(options.model).program;
+  graph::VerifyOptions verify;
+  if (options.program.library) verify.schemas = &options.program.library->schemas();
+  graph::require_valid(program, verify);
+  return Program(std::move(program), std::move(options.program));
+}
+
+}  // namespace
+
+Program load(const std::string& path, LoadOptions options) {
+  return make(pt2::read_package(path), std::move(options));
+}
+
+Program load(std::shared_ptr<Mapping> bytes, LoadOptions options) {
+  return make(pt2::read_package(std::move(bytes)), std::move(options));
+}
+
+}  // namespace flambeau

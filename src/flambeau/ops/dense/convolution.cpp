@@ -1,0 +1,230 @@
+// Convolutions: the general operator, and its forms by number of dimensions.
+#include "flambeau/ops/dense/convolution.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/ops/dense/product.h"
+#include "flambeau/ops/library.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> convolution_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
+                          std::span<const N> stride, std::span<const N> padding, std::span<const N> dilation,
+                          bool transposed, std::span<const N> output_padding, N groups) {
+  return convolution_info(
+      input, weight, bias,
+      convolution_arguments<N>(weight, stride, padding, dilation, transposed, output_padding, groups));
+}
+
+using Numbers = std::span<const int64_t>;
+
+void convolution_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                        Numbers stride, Numbers padding, Numbers dilation, bool transposed,
+                        Numbers output_padding, int64_t groups, Tensor& out) {
+  convolve(context, input, weight, bias,
+           convolution_arguments<int64_t>(info_of(weight), stride, padding, dilation, transposed,
+                                          output_padding, groups),
+           out);
+}
+
+// The same with what only GPUs ask for.
+template <typename N>
+Info<N> old_convolution_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
+                              std::span<const N> stride, std::span<const N> padding,
+                              std::span<const N> dilation, bool transposed, std::span<const N> output_padding,
+                              N groups, bool, bool, bool, bool) {
+  return convolution_shape(input, weight, bias, stride, padding, dilation, transposed, output_padding,
+                           groups);
+}
+void old_convolution_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                            Numbers stride, Numbers padding, Numbers dilation, bool transposed,
+                            Numbers output_padding, int64_t groups, bool, bool, bool, bool, Tensor& out) {
+  convolution_kernel(context, input, weight, bias, stride, padding, dilation, transposed, output_padding,
+                     groups, out);
+}
+template <typename N>
+Info<N> older_convolution_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
+                                std::span<const N> stride, std::span<const N> padding,
+                                std::span<const N> dilation, bool transposed,
+                                std::span<const int64_t> output_padding, N groups, bool, bool, bool) {
+  ShortList<N> more;
+  for (const int64_t number : output_padding) more.push_back(number);
+  return convolution_shape<N>(input, weight, bias, stride, padding, dilation, transposed, more, groups);
+}
+void older_convolution_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                              Numbers stride, Numbers padding, Numbers dilation, bool transposed,
+                              Numbers output_padding, int64_t groups, bool, bool, bool, Tensor& out) {
+  convolution_kernel(context, input, weight, bias, stride, padding, dilation, transposed, output_padding,
+                     groups, out);
+}
+
+// ---- forms of a fixed number of dimensions, which also take single images
+
+template <typename N>
+bool is_batch(const Info<N>& input, size_t dims, std::string_view name) {
+  if (input.dim() == dims + 2) return true;
+  if (input.dim() == dims + 1) return false;
+  fail_argument(
+      fmt::format("Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}",
+                  dims + 1, dims + 2, name, sizes_text(input.sizes.span())));
+}
+
+template <typename N>
+Info<N> batched_info(const Info<N>& input, const Info<N>& weight, const Info<N>* bias, size_t dims,
+                     std::string_view name, const ConvolutionArguments<N>& arguments) {
+  if (is_batch(input, dims, name)) return convolution_info(input, weight, bias, arguments);
+  return without_batch(convolution_info(as_batch(input), weight, bias, arguments));
+}
+
+void convolve_batched(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                      const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
+  if (input.dim() == weight.dim()) return convolve(context, input, weight, bias, arguments, out);
+  convolve(context, unsqueezed(input, 0), weight, bias, arguments, unsqueezed(out, 0));
+}
+
+template <size_t kDims>
+constexpr std::string_view kName = kDims == 1   ? "conv1d"
+                                   : kDims == 2 ? "conv2d"
+                                                : "conv3d";
+template <size_t kDims>
+constexpr std::string_view kTransposedName = kDims == 1   ? "conv_transpose1d"
+                                             : kDims == 2 ? "conv_transpose2d"
+                                                          : "conv_transpose3d";
+
+template <typename N, size_t kDims>
+Info<N> conv_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
+                   std::span<const N> stride, std::span<const N> padding, std::span<const N> dilation,
+                   N groups) {
+  const ShortList<N> none(1, N(0));
+  return batched_info(input, weight, bias, kDims, kName<kDims>,
+                      convolution_arguments<N>(weight, stride, padding, dilation, false, none, groups));
+}
+
+void conv_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                 Numbers stride, Numbers padding, Numbers dilation, int64_t groups, Tensor& out) {
+  const Dims none{0};
+  convolve_batched(
+      context, input, weight, bias,
+      convolution_arguments<int64_t>(info_of(weight), stride, padding, dilation, false, none, groups), out);
+}
+
+// "valid" is no padding; "same" makes the result as large as the input, with the odd element behind.
+template <typename N>
+ConvolutionArguments<N> named_padding(const Info<N>& weight, std::span<const N> stride,
+                                      std::string_view padding, std::span<const N> dilation, N groups) {
+  const ShortList<N> none(1, N(0));
+  ConvolutionArguments<N> arguments =
+      convolution_arguments<N>(weight, stride, none, dilation, false, none, groups);
+  if (padding == "valid") return arguments;
+  if (padding != "same") fail_argument(fmt::format("Invalid padding string: '{}'", padding));
+  for (size_t d = 0; d + 2 < weight.dim(); ++d) {
+    require(arguments.stride[d] == N(1), "padding='same' is not supported for strided convolutions");
+    const N total = arguments.dilation[d] * (weight.sizes[d + 2] - N(1));
+    arguments.padding[d] = floor_div(total, N(2));
+    arguments.more_padding.push_back(total - N(2) * arguments.padding[d]);
+  }
+  return arguments;
+}
+
+template <typename N, size_t kDims>
+Info<N> conv_named_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
+                         std::span<const N> stride, std::string_view padding, std::span<const N> dilation,
+                         N groups) {
+  return batched_info(input, weight, bias, kDims, kName<kDims>,
+                      named_padding<N>(weight, stride, padding, dilation, groups));
+}
+
+void conv_named_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                       Numbers stride, std::string_view padding, Numbers dilation, int64_t groups,
+                       Tensor& out) {
+  convolve_batched(context, input, weight, bias,
+                   named_padding<int64_t>(info_of(weight), stride, padding, dilation, groups), out);
+}
+
+template <typename N, size_t kDims>
+Info<N> conv_transpose_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
+                             std::span<const N> stride, std::span<const N> padding,
+                             std::span<const N> output_padding, N groups, std::span<const N> dilation) {
+  return batched_info(
+      input, weight, bias, kDims, kTransposedName<kDims>,
+      convolution_arguments<N>(weight, stride, padding, dilation, true, output_padding, groups));
+}
+
+void conv_transpose_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                           Numbers stride, Numbers padding, Numbers output_padding, int64_t groups,
+                           Numbers dilation, Tensor& out) {
+  convolve_batched(context, input, weight, bias,
+                   convolution_arguments<int64_t>(info_of(weight), stride, padding, dilation, true,
+                                                  output_padding, groups),
+                   out);
+}
+
+template <size_t kDims>
+void define_dims(Library& library, std::string_view plain, std::string_view named,
+                 std::string_view transposed) {
+  library.define(plain)
+      .template shape<conv_shape<int64_t, kDims>, conv_shape<SymInt, kDims>>()
+      .template kernel<conv_kernel>();
+  library.define(named)
+      .template shape<conv_named_shape<int64_t, kDims>, conv_named_shape<SymInt, kDims>>()
+      .template kernel<conv_named_kernel>();
+  library.define(transposed)
+      .template shape<conv_transpose_shape<int64_t, kDims>, conv_transpose_shape<SymInt, kDims>>()
+      .template kernel<conv_transpose_kernel>();
+}
+
+}  // namespace
+
+void define_convolution(Library& library) {
+  library
+      .define(
+          "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+          "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor")
+      .shape<convolution_shape<int64_t>, convolution_shape<SymInt>>()
+      .kernel<convolution_kernel>();
+  library
+      .define(
+          "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+          "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool "
+          "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor")
+      .shape<old_convolution_shape<int64_t>, old_convolution_shape<SymInt>>()
+      .kernel<old_convolution_kernel>();
+  library
+      .define(
+          "aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
+          "SymInt[] "
+          "padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, "
+          "bool deterministic, bool cudnn_enabled) -> Tensor")
+      .shape<older_convolution_shape<int64_t>, older_convolution_shape<SymInt>>()
+      .kernel<older_convolution_kernel>();
+  define_dims<1>(
+      library,
+      "aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
+      "padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+      "aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], "
+      "str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+      "aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], "
+      "SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] "
+      "dilation=[1]) -> Tensor");
+  define_dims<2>(library,
+                 "aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], "
+                 "SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+                 "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, "
+                 "1], str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+                 "aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] "
+                 "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, "
+                 "SymInt[2] dilation=[1, 1]) -> Tensor");
+  define_dims<3>(
+      library,
+      "aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], "
+      "SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+      "aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, "
+      "1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+      "aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] "
+      "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt "
+      "groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor");
+}
+
+}  // namespace flambeau::ops

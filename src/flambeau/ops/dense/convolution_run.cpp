@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include "flambeau/ops/dense/convolution.h"
+#include "flambeau/ops/dense/product.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/rows.h"
+
+namespace flambeau::ops {
+namespace {
+
+kernels::Spatial spatial(std::span<const int64_t> values, int64_t neutral) {
+  kernels::Spatial result = {neutral, neutral, neutral};
+  for (size_t i = 0; i < values.size(); ++i) result[3 - values.size() + i] = values[i];
+  return result;
+}
+
+// The image with zeros behind its last elements.
+Tensor padded_behind(Context& context, const Tensor& input, const Dims& more) {
+  Info<int64_t> info = info_of(input);
+  for (size_t d = 0; d < more.size(); ++d) info.sizes[d + 2] += more[d];
+  info.strides = row_major(info.sizes);
+  const Tensor whole = context.allocate(info);
+  fill(context, whole, 0);
+  copy_into(context, input, whole.with_geometry({input.sizes(), whole.strides(), whole.offset()}));
+  return whole;
+}
+
+}  // namespace
+
+std::string sizes_text(std::span<const int64_t> sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
+std::string sizes_text(std::span<const SymInt> sizes) {
+  std::string text = "[";
+  for (const SymInt& size : sizes) text += (text.size() == 1 ? "" : ", ") + number_text(size);
+  return text + "]";
+}
+
+void convolve(Context& context, const Tensor& given_input, const Tensor& weight, const Tensor* bias,
+              const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
+  if (out.element_count() == 0) return;
+  if (out.dtype() == DType::kBool || dtype_size(out.dtype()) == 0) fail_dtype("slow_conv2d_cpu", out.dtype());
+  Tensor input = given_input;
+  for (const int64_t more : arguments.more_padding) {
+    if (more == 0) continue;
+    input = padded_behind(context, given_input, arguments.more_padding);
+    break;
+  }
+  const Info<int64_t> out_info = info_of(out);
+  const bool is_last = !is_contiguous(out_info) && is_channels_last(out_info);
+  const bool input_is_last = !input.is_contiguous() && is_channels_last(info_of(input));
+  const Tensor image = input_is_last ? input : packed(context, input);
+  const Tensor weights = packed(context, weight);
+  Tensor biases;
+  if (bias != nullptr) biases = packed(context, *bias);
+  const std::span<const int64_t> in_sizes = image.sizes().span();
+  const std::span<const int64_t> out_sizes = out.sizes().span();
+  const kernels::ConvolutionShape shape{
+      .dtype = out.dtype(),
+      .transposed = arguments.transposed,
+      .batch = in_sizes[0],
+      .groups = arguments.groups,
+      .in_channels = in_sizes[1],
+      .out_channels = out_sizes[1],
+      .input = spatial(in_sizes.subspan(2), 1),
+      .kernel = spatial(weights.sizes().span().subspan(2), 1),
+      .stride = spatial(arguments.stride, 1),
+      .padding = spatial(arguments.padding, 0),
+      .dilation = spatial(arguments.dilation, 1),
+      .output_padding = spatial(arguments.output_padding, 0),
+      .input_order = input_is_last ? kernels::ImageOrder::kChannelsLast : kernels::ImageOrder::kChannelsFirst,
+      .output_order = is_last ? kernels::ImageOrder::kChannelsLast : kernels::ImageOrder::kChannelsFirst};
+  if (image.element_count() == 0 || weights.element_count() == 0) {
+    fill(context, out, 0);
+    if (bias != nullptr) {
+      Dims sizes(out.dim(), 1), strides(out.dim(), 0);
+      sizes[1] = out_sizes[1];
+      strides[1] = 1;
+      copy_into(context, biases.with_geometry({sizes, strides, biases.offset()}), out);
+    }
+    return;
+  }
+  const kernels::Convolution convolution(context.pool(), shape, weights.data(),
+                                         bias == nullptr ? nullptr : biases.data());
+  convolution.run(context.pool(), image.data(), out.mutable_data());
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,287 @@
+// Products of tensors of any rank: matmul, linear, inner, tensordot, bilinear.
+#include <fmt/format.h>
+
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/dense/fail.h"
+#include "flambeau/ops/dense/product.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+// A vector on the left is a row, one on the right a column; the result lacks their dimension of size 1.
+template <typename N>
+Info<N> matmul_shape(const Info<N>& self, const Info<N>& other) {
+  if (self.dim() == 0 || other.dim() == 0) {
+    fail_argument(fmt::format("both arguments to matmul need to be at least 1D, but they are {}D and {}D",
+                              self.dim(), other.dim()));
+  }
+  const N rows = self.dim() > 1 ? self.sizes[self.dim() - 2] : N(1);
+  const N depth = self.sizes[self.dim() - 1];
+  const N other_depth = other.dim() > 1 ? other.sizes[other.dim() - 2] : other.sizes[0];
+  const N columns = other.dim() > 1 ? other.sizes[other.dim() - 1] : N(1);
+  if (!(depth == other_depth)) {
+    fail_argument(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
+                              number_text(rows), number_text(depth), number_text(other_depth),
+                              number_text(columns)));
+  }
+  require_same_type(self.dtype, other.dtype);
+  const auto batch_of = [](const Info<N>& info) {
+    ShortList<N> batch;
+    for (size_t d = 0; d + 2 < info.dim(); ++d) batch.push_back(info.sizes[d]);
+    return batch;
+  };
+  ShortList<N> sizes = broadcast(batch_of(self), batch_of(other));
+  if (self.dim() > 1) sizes.push_back(rows);
+  if (other.dim() > 1) sizes.push_back(columns);
+  return contiguous<N>(self.dtype, std::move(sizes), self.device);
+}
+
+void matmul_into(Context& context, const Tensor& left, const Tensor& right, const Tensor& out,
+                 const Addend& addend = {}) {
+  Tensor result = out;
+  const Tensor rows = left.dim() > 1 ? left : unsqueezed(left, 0);
+  const Tensor columns = right.dim() > 1 ? right : unsqueezed(right, 1);
+  if (right.dim() == 1) result = unsqueezed(result, result.dim());
+  if (left.dim() == 1) result = unsqueezed(result, result.dim() - 1);
+  multiply(context, rows, columns, result, addend);
+}
+
+void matmul_kernel(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  const bool is_dot = self.dim() == 1 && other.dim() == 1;
+  require_product_type(is_dot ? "dot" : out.dim() > 2 ? "bmm" : "addmm_impl_cpu_", out.dtype());
+  matmul_into(context, self, other, out);
+}
+
+Tensor linalg_matmul(Context& context, const Tensor& self, const Tensor& other) {
+  return call(context, "aten::matmul", self, other);
+}
+
+template <typename N>
+Info<N> linear_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias) {
+  if (input.dim() == 0 || weight.dim() == 0) {
+    fail_argument(fmt::format("both arguments to linear need to be at least 1D, but they are {}D and {}D",
+                              input.dim(), weight.dim()));
+  }
+  if (weight.dim() > 2)
+    fail_argument(fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D", weight.dim()));
+  Info<N> turned = weight;
+  if (weight.dim() == 2) {
+    std::swap(turned.sizes[0], turned.sizes[1]);
+    std::swap(turned.strides[0], turned.strides[1]);
+  }
+  Info<N> out = matmul_shape(input, turned);
+  if (bias != nullptr) {
+    require_same_type(bias->dtype, input.dtype);
+    if (!(broadcast(out.sizes, bias->sizes) == out.sizes)) {
+      fail_argument("the bias of a linear layer must broadcast to its result");
+    }
+  }
+  return out;
+}
+
+void linear_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                   Tensor& out) {
+  require_product_type("addmm_impl_cpu_", out.dtype());
+  const Tensor columns = weight.dim() == 2 ? transposed(weight) : weight;
+  if (bias == nullptr) return matmul_into(context, input, columns, out);
+  Tensor addend = expanded(*bias, out.sizes());
+  if (weight.dim() == 1) addend = unsqueezed(addend, addend.dim());
+  if (input.dim() == 1) addend = unsqueezed(addend, addend.dim() - 1);
+  matmul_into(context, input, columns, out, {&addend, 1});
+}
+
+// ---- tensordot
+
+struct DotDims {
+  std::vector<size_t> left_kept, left_summed, right_kept, right_summed;
+};
+
+DotDims dot_dims(size_t left_rank, size_t right_rank, std::span<const int64_t> left_dims,
+                 std::span<const int64_t> right_dims) {
+  require(left_dims.size() == right_dims.size(), "both dimension lists should have same length");
+  DotDims dims;
+  const auto split = [](size_t rank, std::span<const int64_t> named, std::vector<size_t>& kept,
+                        std::vector<size_t>& summed) {
+    std::vector<bool> is_summed(std::max<size_t>(rank, 1), false);
+    for (const int64_t dim : named) {
+      const size_t d = wrap_dim(dim, rank);
+      if (is_summed[d]) fail_argument(fmt::format("dim {} appears multiple times in the list of dims", d));
+      is_summed[d] = true;
+      summed.push_back(d);
+    }
+    for (size_t d = 0; d < rank; ++d) {
+      if (!is_summed[d]) kept.push_back(d);
+    }
+  };
+  split(left_rank, left_dims, dims.left_kept, dims.left_summed);
+  split(right_rank, right_dims, dims.right_kept, dims.right_summed);
+  return dims;
+}
+
+template <typename N>
+Info<N> tensordot_shape(const Info<N>& self, const Info<N>& other, std::span<const int64_t> dims_self,
+                        std::span<const int64_t> dims_other) {
+  const DotDims dims = dot_dims(self.dim(), other.dim(), dims_self, dims_other);
+  require_same_type(self.dtype, other.dtype);
+  for (size_t i = 0; i < dims.left_summed.size(); ++i) {
+    const N& a = self.sizes[dims.left_summed[i]];
+    const N& b = other.sizes[dims.right_summed[i]];
+    if (a == b || a == N(1) || b == N(1)) continue;
+    fail_argument(fmt::format(
+        "contracted dimensions need to match, but first has size {} in dim {} and second has size "
+        "{} in dim {}",
+        number_text(a), dims.left_summed[i], number_text(b), dims.right_summed[i]));
+  }
+  ShortList<N> sizes;
+  for (const size_t d : dims.left_kept) sizes.push_back(self.sizes[d]);
+  for (const size_t d : dims.right_kept) sizes.push_back(other.sizes[d]);
+  return contiguous<N>(self.dtype, std::move(sizes), self.device);
+}
+
+// The tensor as a packed matrix of rows x columns, dimensions in the given order; a summed dimension of size
+// 1 is repeated to the other side's size.
+Tensor matrix_of(Context& context, const Tensor& tensor, std::span<const size_t> order,
+                 std::span<const int64_t> sizes, int64_t rows, int64_t columns) {
+  Geometry geometry{Dims(sizes), {}, tensor.offset()};
+  for (size_t i = 0; i < order.size(); ++i) {
+    geometry.strides.push_back(tensor.sizes()[order[i]] == sizes[i] ? tensor.strides()[order[i]] : 0);
+  }
+  const Tensor matrix = packed(context, tensor.with_geometry(std::move(geometry)));
+  return matrix.with_geometry({{rows, columns}, {columns, 1}, matrix.offset()});
+}
+
+void tensordot_kernel(Context& context, const Tensor& self, const Tensor& other,
+                      std::span<const int64_t> dims_self, std::span<const int64_t> dims_other, Tensor& out) {
+  require_product_type("addmm_impl_cpu_", out.dtype());
+  const DotDims dims = dot_dims(self.dim(), other.dim(), dims_self, dims_other);
+  std::vector<size_t> left_order = dims.left_kept;
+  std::vector<size_t> right_order;
+  Dims left_sizes, right_sizes;
+  int64_t rows = 1, columns = 1, depth = 1;
+  for (const size_t d : dims.left_kept) {
+    left_sizes.push_back(self.sizes()[d]);
+    rows *= self.sizes()[d];
+  }
+  for (size_t i = 0; i < dims.left_summed.size(); ++i) {
+    const int64_t a = self.sizes()[dims.left_summed[i]];
+    const int64_t size = a == 1 ? other.sizes()[dims.right_summed[i]] : a;
+    depth *= size;
+    left_sizes.push_back(size);
+    right_sizes.push_back(size);
+    left_order.push_back(dims.left_summed[i]);
+    right_order.push_back(dims.right_summed[i]);
+  }
+  for (const size_t d : dims.right_kept) {
+    right_sizes.push_back(other.sizes()[d]);
+    right_order.push_back(d);
+    columns *= other.sizes()[d];
+  }
+  const Tensor left = matrix_of(context, self, left_order, left_sizes, rows, depth);
+  const Tensor right = matrix_of(context, other, right_order, right_sizes, depth, columns);
+  multiply(context, left, right, out.with_geometry({{rows, columns}, {columns, 1}, out.offset()}));
+}
+
+// ---- inner
+
+template <typename N>
+Info<N> inner_shape(const Info<N>& self, const Info<N>& other) {
+  if (self.dim() == 0 || other.dim() == 0) return elementwise_info<N>(result_type(self, other), self, other);
+  if (!(self.sizes[self.dim() - 1] == other.sizes[other.dim() - 1])) {
+    fail_argument("inner() the last dimension must match on both input tensors");
+  }
+  const int64_t last[] = {-1};
+  return tensordot_shape(self, other, last, last);
+}
+
+struct Multiply {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, int64_t>) {
+      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+void inner_kernel(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (self.dim() == 0 || other.dim() == 0) {
+    return map(context, "mul", Multiply{}, out.dtype(), out, self, other);
+  }
+  const int64_t last[] = {-1};
+  tensordot_kernel(context, self, other, last, last, out);
+}
+
+// ---- bilinear: out[b, o] = sum over i, j of input1[b, i] * weight[o, i, j] * input2[b, j] + bias[o]
+
+template <typename N>
+Info<N> bilinear_shape(const Info<N>& input1, const Info<N>& input2, const Info<N>& weight,
+                       const Info<N>* bias) {
+  require(input1.dim() == input2.dim() && input1.dim() > 0, "bilinear(): input dimensions do not match");
+  require(weight.dim() == 3, "bilinear(): the weight must have 3 dimensions");
+  ShortList<N> sizes;
+  for (size_t d = 0; d + 1 < input1.dim(); ++d) {
+    require(input1.sizes[d] == input2.sizes[d], "bilinear(): input batch dimensions do not match");
+    sizes.push_back(input1.sizes[d]);
+  }
+  require(input1.sizes[input1.dim() - 1] == weight.sizes[1],
+          "bilinear(): input1 size does not match weight size");
+  require(input2.sizes[input2.dim() - 1] == weight.sizes[2],
+          "bilinear(): input2 size does not match weight size");
+  require(bias == nullptr || bias->dim() == 1 ? bias == nullptr || bias->sizes[0] == weight.sizes[0] : false,
+          "bilinear(): bias size does not match weight size");
+  sizes.push_back(weight.sizes[0]);
+  return contiguous<N>(input1.dtype, std::move(sizes), input1.device);
+}
+
+void bilinear_kernel(Context& context, const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                     const Tensor* bias, Tensor& out) {
+  require_product_type("bilinear", out.dtype());
+  const int64_t outs = weight.sizes()[0];
+  const int64_t from1 = weight.sizes()[1];
+  const int64_t from2 = weight.sizes()[2];
+  const int64_t batch = out.element_count() / outs;
+  const Tensor first = packed(context, input1);
+  const Tensor second = packed(context, input2);
+  // partial[o, b, j] = sum over i of input1[b, i] * weight[o, i, j].
+  const Tensor partial = context.allocate(out.dtype(), std::array<int64_t, 3>{outs, batch, from2});
+  multiply(context, first.with_geometry({{batch, from1}, {from1, 1}, first.offset()}), weight, partial);
+  const Tensor left =
+      partial.with_geometry({{batch, outs, from2}, {from2, batch * from2, 1}, partial.offset()});
+  const Tensor right = second.with_geometry({{batch, from2, 1}, {from2, 1, 1}, second.offset()});
+  Addend addend;
+  Tensor column;
+  if (bias != nullptr) {
+    column = unsqueezed(*bias, 1);
+    addend.tensor = &column;
+  }
+  multiply(context, left, right, out.with_geometry({{batch, outs, 1}, {outs, 1, 1}, out.offset()}), addend);
+}
+
+}  // namespace
+
+void define_matmul(Library& library) {
+  library.define("aten::matmul(Tensor self, Tensor other) -> Tensor")
+      .shape<matmul_shape<int64_t>, matmul_shape<SymInt>>()
+      .kernel<matmul_kernel>();
+  library.define("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor").decomposition<linalg_matmul>();
+  library.define("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
+      .shape<linear_shape<int64_t>, linear_shape<SymInt>>()
+      .kernel<linear_kernel>();
+  library.define("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
+      .shape<tensordot_shape<int64_t>, tensordot_shape<SymInt>>()
+      .kernel<tensordot_kernel>();
+  library.define("aten::inner(Tensor self, Tensor other) -> Tensor")
+      .shape<inner_shape<int64_t>, inner_shape<SymInt>>()
+      .kernel<inner_kernel>();
+  library.define("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
+      .shape<bilinear_shape<int64_t>, bilinear_shape<SymInt>>()
+      .kernel<bilinear_kernel>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,74 @@
+// A graph made ready to run: instructions over numbered slots, with operators found and constant arguments
+// fitted.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flambeau/graph/graph.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/symbol/python_functions.h"
+
+namespace flambeau::runtime {
+
+using Slot = uint32_t;
+inline constexpr Slot kNoSlot = ~Slot{0};
+
+// Where an argument comes from.
+struct Source {
+  enum class Kind : uint8_t { kConstant, kSlot, kTensors, kInts, kItems, kCode };
+  Kind kind = Kind::kConstant;
+  Value constant;             // kConstant
+  Slot slot = kNoSlot;        // kSlot
+  std::vector<Source> items;  // kTensors, kInts (constants or slots), kItems (anything)
+  size_t code = 0;            // kCode: the index of a subgraph's code
+};
+
+// Where a result goes: one slot, or the slots of a list's elements.
+struct Target {
+  bool is_list = false;
+  std::vector<Slot> slots;
+};
+
+struct Code;
+
+struct Instruction {
+  enum class Kind : uint8_t { kOperator, kPythonFunction, kHigherOrder, kMissing };
+  Kind kind = Kind::kOperator;
+  const ops::Operator* op = nullptr;
+  const ops::PythonFunction* function = nullptr;
+  std::string target;              // of a higher-order operator, or one that is missing
+  std::vector<Source> arguments;   // of an operator: as the schema has them
+  std::vector<std::string> names;  // of a higher-order operator's arguments, where the file names them
+  std::vector<Target> results;
+  std::vector<Slot> last_uses;        // slots that nothing reads after this
+  const graph::Node* node = nullptr;  // for messages
+};
+
+struct Code {
+  size_t slot_count = 0;
+  std::vector<Slot> inputs;  // in the graph's order; kNoSlot for constant ones
+  std::vector<Source> outputs;
+  std::vector<Instruction> instructions;
+  std::vector<std::unique_ptr<Code>> subgraphs;
+  std::vector<std::string> slot_names;
+  bool is_single_tensor_return = false;
+};
+
+// An operator the library does not have, and where it is first used.
+struct MissingOperator {
+  std::string target;
+  std::string node;
+  size_t count = 0;
+};
+
+// The graph must outlive the code. Operators that nobody knows are collected in `missing`; an instruction
+// that needs one throws when it is reached.
+std::unique_ptr<Code> lower(const graph::Graph& graph, const ops::Library& library,
+                            std::vector<MissingOperator>& missing);
+
+}  // namespace flambeau::runtime

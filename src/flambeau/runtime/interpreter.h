@@ -1,0 +1,40 @@
+// Runs code, operator after operator. Takes everything a program can say, also control flow and shapes that
+// depend on data.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "flambeau/ops/context.h"
+#include "flambeau/runtime/code.h"
+#include "flambeau/runtime/profile.h"
+
+namespace flambeau::runtime {
+
+class Interpreter {
+ public:
+  // A profile, where one is given, must fit the code that runs.
+  explicit Interpreter(ops::Context& context, Profile* profile = nullptr)
+      : context_(context), profile_(profile) {}
+
+  // Inputs in the order of the graph's; gives its outputs. Errors are located at their node.
+  std::vector<Value> run(const Code& code, std::vector<Value> inputs);
+
+  ops::Context& context() { return context_; }
+  // Called before each node, where it is set.
+  std::function<void(const graph::Node& node)> on_node;
+
+ private:
+  using Slots = std::vector<Value>;
+  Value value_of(const Source& source, const Slots& slots) const;
+  void run_one(const Code& code, const Instruction& instruction, Slots& slots);
+  std::vector<Value> call_operator(const Instruction& instruction, Slots& slots);
+  std::vector<Value> call_python(const Instruction& instruction, const Slots& slots);
+  std::vector<Value> call_higher_order(const Code& code, const Instruction& instruction, const Slots& slots);
+
+  ops::Context& context_;
+  Profile* profile_;
+  int depth_ = 0;
+};
+
+}  // namespace flambeau::runtime

@@ -1,0 +1,11 @@
+// Lays buffers out in one piece of memory: two that are needed at the same time never overlap, others may.
+#pragma once
+
+#include "flambeau/runtime/plan.h"
+
+namespace flambeau::runtime {
+
+// Finds when each buffer is needed and where it lies; sets arena_bytes and scratch_bytes.
+void place_buffers(Plan& plan);
+
+}  // namespace flambeau::runtime

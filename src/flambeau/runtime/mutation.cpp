@@ -1,0 +1,57 @@
+#include "flambeau/runtime/mutation.h"
+
+#include <numeric>
+
+namespace flambeau::runtime {
+namespace {
+
+// Slots that may share memory.
+class AliasSets {
+ public:
+  explicit AliasSets(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), Slot{0}); }
+  Slot find(Slot slot) {
+    while (parent_[slot] != slot) slot = parent_[slot] = parent_[parent_[slot]];
+    return slot;
+  }
+  void join(Slot a, Slot b) { parent_[find(a)] = find(b); }
+
+ private:
+  std::vector<Slot> parent_;
+};
+
+template <typename Visit>
+void for_each_slot(const Source& source, Visit&& visit) {
+  if (source.kind == Source::Kind::kSlot) visit(source.slot);
+  for (const Source& item : source.items) for_each_slot(item, visit);
+}
+
+}  // namespace
+
+std::vector<bool> find_written_inputs(const Code& code) {
+  AliasSets sets(code.slot_count);
+  std::vector<Slot> written;
+  for (const Instruction& instruction : code.instructions) {
+    const bool is_operator = instruction.kind == Instruction::Kind::kOperator;
+    for (size_t i = 0; i < instruction.arguments.size(); ++i) {
+      const SchemaArgument* const argument = is_operator ? &instruction.op->schema.arguments[i] : nullptr;
+      // A branch may hand its operand on.
+      const bool may_alias = argument == nullptr || argument->alias.has_value();
+      for_each_slot(instruction.arguments[i], [&](Slot slot) {
+        if (argument != nullptr && argument->is_written()) written.push_back(slot);
+        if (!may_alias) return;
+        for (const Target& target : instruction.results) {
+          for (const Slot result : target.slots) {
+            if (result != kNoSlot) sets.join(slot, result);
+          }
+        }
+      });
+    }
+  }
+  std::vector<bool> is_written(code.slot_count, false);
+  for (const Slot slot : written) is_written[sets.find(slot)] = true;
+  std::vector<bool> inputs;
+  for (const Slot slot : code.inputs) inputs.push_back(slot != kNoSlot && is_written[sets.find(slot)]);
+  return inputs;
+}
+
+}  // namespace flambeau::runtime

@@ -1,0 +1,96 @@
+// A plan: the flat list of kernel calls that one run makes for inputs of certain shapes, with every shape
+// known, every view resolved and all memory laid out. Made by running the program once on tensors that have
+// no data.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flambeau/ops/context.h"
+#include "flambeau/ops/operator.h"
+#include "flambeau/runtime/code.h"
+
+namespace flambeau::runtime {
+
+// What replaces one or several operators' kernels: made once, with its constants packed, and run by any
+// number of threads at once.
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+  virtual void run(ops::Context& context, std::span<const Value> arguments, std::span<Tensor> outputs,
+                   MutableByteSpan scratch) const = 0;
+  virtual size_t scratch_bytes() const { return 0; }
+  virtual std::string name() const = 0;
+};
+
+struct Step {
+  const ops::Operator* op = nullptr;
+  std::vector<Value> arguments;
+  std::vector<Tensor> outputs;               // empty for operators that write to their arguments only
+  std::shared_ptr<const Prepared> prepared;  // instead of the operator's kernel
+  std::string node;                          // for messages and profiles
+  std::string name() const { return prepared ? prepared->name() : op->name(); }
+};
+
+// Memory that a run writes: its own, or that of an input or output, which changes from run to run.
+struct Buffer {
+  enum class Kind : uint8_t { kArena, kInput, kOutput };
+  Kind kind = Kind::kArena;
+  size_t bytes = 0;
+  size_t input = 0;  // kInput: which
+  size_t first = 0;  // kArena: the steps between which it is needed, both included
+  size_t last = 0;
+  size_t offset = 0;  // kArena: its place
+};
+
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<Value> outputs;  // the graph's
+  std::vector<Buffer> buffers;
+  // The storage that stands for each buffer in the steps; it has no bytes (or only those of planning).
+  std::unordered_map<const Storage*, size_t> buffer_of;
+  std::vector<std::shared_ptr<Storage>> stand_ins;  // beside buffers
+  size_t arena_bytes = 0;
+  size_t scratch_bytes = 0;
+
+  // The buffer a tensor lives in; nothing for a constant.
+  std::optional<size_t> find_buffer(const Tensor& tensor) const {
+    const auto found = buffer_of.find(tensor.storage().get());
+    return found == buffer_of.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
+// Beside the graph's inputs: a value that stays the same in all runs, or one that changes.
+struct PlanInput {
+  Value value;
+  bool is_constant = false;
+};
+
+// `is_written`, beside the inputs: the program writes to them, so it works on a copy. Throws Error where the
+// program cannot be planned: its shapes or its ways depend on data.
+std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
+                                const std::vector<PlanInput>& inputs);
+
+// Calls visit(tensor) for each tensor of a value.
+template <typename Visit>
+void for_each_tensor(Value& value, Visit&& visit) {
+  if (auto* const tensor = value.get_if<Tensor>()) {
+    if (tensor->defined()) visit(*tensor);
+  } else if (auto* const list = value.get_if<TensorList>()) {
+    for (Tensor& item : *list) {
+      if (item.defined()) visit(item);
+    }
+  } else if (auto* const items = value.get_if<ValueList>()) {
+    for (Value& item : *items) for_each_tensor(item, visit);
+  }
+}
+template <typename Visit>
+void for_each_tensor(const Value& value, Visit&& visit) {
+  for_each_tensor(const_cast<Value&>(value), [&](const Tensor& tensor) { visit(tensor); });
+}
+
+}  // namespace flambeau::runtime

@@ -1,0 +1,378 @@
+#include "flambeau/runtime/program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <unordered_map>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/runtime/interpreter.h"
+#include "flambeau/runtime/mutation.h"
+#include "flambeau/runtime/plan_cache.h"
+
+namespace flambeau::runtime {
+namespace {
+
+using graph::InputKind;
+using graph::OutputKind;
+
+TreeSpec out_spec_of(const graph::ExportedProgram& program) {
+  for (const graph::ModuleCallEntry& entry : program.module_call_graph) {
+    if (entry.fqn.empty() && entry.signature) return parse_treespec(entry.signature->out_spec);
+  }
+  return {};
+}
+
+void require_operators(const std::vector<MissingOperator>& missing) {
+  if (missing.empty()) return;
+  std::vector<std::string> texts;
+  for (const MissingOperator& one : missing) {
+    texts.push_back(fmt::format("{} ({} at node '{}')", one.target,
+                                one.count == 1 ? "once," : fmt::format("{} times, first", one.count),
+                                one.node));
+  }
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("the program uses operators that are not there: {}", fmt::join(texts, ", ")),
+              "supply them: Library::add in C++, or a library of operators with --operators FILE.so");
+}
+
+// Copies what a caller nested into a flat list, as the spec has it.
+void flatten(const TreeSpec& spec, const Value& value, const std::string& path, std::vector<Value>& leaves) {
+  if (spec.is_leaf()) {
+    leaves.push_back(value);
+    return;
+  }
+  const auto fail = [&](const std::string& found) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} is {}, a container of {} is expected", path, found, spec.children().size()));
+  };
+  std::vector<Value> items;
+  if (const auto* const list = value.get_if<ValueList>()) {
+    items = *list;
+  } else if (const auto* const tensors = value.get_if<TensorList>()) {
+    items.assign(tensors->begin(), tensors->end());
+  } else if (const auto* const numbers = value.get_if<Dims>()) {
+    items.assign(numbers->begin(), numbers->end());
+  } else {
+    fail(value.is_none() ? "None" : value.summary());
+  }
+  if (items.size() != spec.children().size()) fail(fmt::format("of {}", items.size()));
+  for (size_t i = 0; i < items.size(); ++i)
+    flatten(spec.child(i), items[i], path + spec.child_path(i), leaves);
+}
+
+void label(Profile& profile, const Plan& plan) {
+  profile.entries.resize(plan.steps.size());
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    profile.entries[i].node = plan.steps[i].node;
+    profile.entries[i].op = plan.steps[i].name();
+  }
+}
+
+void label(Profile& profile, const Code& code) {
+  profile.entries.resize(code.instructions.size());
+  for (size_t i = 0; i < code.instructions.size(); ++i) {
+    profile.entries[i].node = code.instructions[i].node->label();
+    profile.entries[i].op = code.instructions[i].node->target;
+  }
+}
+
+}  // namespace
+
+struct Program::State {
+  State(graph::ExportedProgram exported_program, ProgramOptions options)
+      : program(std::move(exported_program)),
+        library(options.library ? options.library : std::make_shared<const ops::Library>()),
+        pool(options.threads),
+        checker(program),
+        outputs(describe_outputs(program)),
+        out_spec(out_spec_of(program)) {
+    std::vector<MissingOperator> missing;
+    code = lower(program.graph(), *library, missing);
+    require_operators(missing);
+    is_written = find_written_inputs(*code);
+    has_random = std::ranges::any_of(
+        code->instructions, [](const Instruction& one) { return one.op != nullptr && one.op->is_random; });
+    bind_weights();
+    may_plan = options.plan;
+    for (const Leaf& leaf : checker.leaves()) {
+      for (const std::string& size : leaf.sizes)
+        has_symbols = has_symbols || size.empty() || !std::isdigit(static_cast<unsigned char>(size[0]));
+    }
+    is_changed.resize(weights.size(), false);
+    for (const graph::OutputSpec& output : program.signature.outputs) {
+      const auto found = weight_names.find(output.target);
+      if (found != weight_names.end()) is_changed[found->second] = true;
+    }
+  }
+
+  void bind_weights() {
+    std::unordered_map<std::string_view, const graph::Weight*> by_name;
+    for (const graph::Weight& weight : program.state_dict) by_name.emplace(weight.name, &weight);
+    for (const graph::Weight& weight : program.constants) by_name.emplace(weight.name, &weight);
+    size_t leaf = 0;
+    for (const graph::InputSpec& input : program.signature.inputs) {
+      Binding binding;
+      switch (input.kind) {
+        case InputKind::kUserInput:
+        case InputKind::kConstantInput:
+          binding.leaf = leaf++;
+          break;
+        case InputKind::kParameter:
+        case InputKind::kBuffer:
+        case InputKind::kTensorConstant: {
+          const auto found = by_name.find(input.target);
+          if (found == by_name.end()) {
+            throw Error(ErrorCode::kNotFound,
+                        fmt::format("the program has no weight '{}'", printable(input.target)),
+                        "load the whole archive, not its graph alone");
+          }
+          const graph::Weight& weight = *found->second;
+          if (weight.pickled != nullptr || !weight.tensor.defined()) {
+            throw Error(
+                ErrorCode::kUnsupported,
+                fmt::format("the weight '{}' is an object of a Python class", printable(input.target)),
+                "export the model with plain tensors");
+          }
+          binding.weight = weights.size();
+          weight_names.emplace(input.target, weights.size());
+          weights.push_back(weight.tensor);
+          break;
+        }
+        default:
+          break;  // tokens and objects are None
+      }
+      bindings.push_back(binding);
+    }
+  }
+
+  Tensor weight(size_t index) const {
+    const std::lock_guard lock(state_mutex);
+    return weights[index];
+  }
+
+  std::vector<Value> graph_inputs(std::span<const Value> leaves) const {
+    std::vector<Value> inputs;
+    inputs.reserve(bindings.size());
+    const std::lock_guard lock(state_mutex);
+    for (const Binding& binding : bindings) {
+      Value& value = inputs.emplace_back();
+      if (binding.leaf != kNone) value = leaves[binding.leaf];
+      if (binding.weight != kNone) value = weights[binding.weight];
+    }
+    return inputs;
+  }
+
+  // The plan for these inputs; null where there is none.
+  std::shared_ptr<PlanCache::Entry> find_plan(ops::Context& context, std::span<const Value> leaves,
+                                              const std::vector<Value>& inputs) {
+    if (!may_plan.load(std::memory_order_relaxed)) return nullptr;
+    std::shared_ptr<PlanCache::Entry> entry = plans.find(PlanCache::key_of(leaves));
+    const std::lock_guard lock(entry->mutex);
+    if (entry->plan) return entry;
+    // Shapes that vary are often seen once only.
+    if (entry->is_impossible || (has_symbols && entry->times_seen < 2)) return nullptr;
+    std::vector<PlanInput> plan_inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_state = bindings[i].weight != kNone && !is_changed[bindings[i].weight];
+      plan_inputs.push_back({inputs[i], is_state});
+    }
+    try {
+      entry->plan = make_plan(context, *code, is_written, plan_inputs);
+      return entry;
+    } catch (const Error&) {
+      // The interpreter tells what is wrong, if anything is; a program that never has a plan is not asked
+      // again.
+      entry->is_impossible = true;
+      if (++plan_failures > 2 || !has_symbols) may_plan = false;
+      return nullptr;
+    }
+  }
+
+  // Gives the user's outputs, and updates what the program changes: nothing here may fail halfway.
+  std::vector<Value> deliver(ops::Context& context, std::vector<Value> results,
+                             std::span<const Value> leaves) {
+    const auto& specs = program.signature.outputs;
+    std::vector<Value> given;
+    std::vector<std::pair<Tensor, Tensor>> copies;  // from, to
+    std::vector<std::pair<size_t, Tensor>> changed;
+    for (size_t i = 0; i < specs.size() && i < results.size(); ++i) {
+      switch (specs[i].kind) {
+        case OutputKind::kBufferMutation:
+        case OutputKind::kParameterMutation: {
+          const auto found = weight_names.find(specs[i].target);
+          if (found != weight_names.end()) changed.emplace_back(found->second, results[i].tensor());
+          break;
+        }
+        case OutputKind::kUserInputMutation: {
+          const size_t leaf = leaf_of(specs[i]);
+          if (leaf != kNone && leaves[leaf].is_tensor())
+            copies.emplace_back(results[i].tensor(), leaves[leaf].tensor());
+          break;
+        }
+        case OutputKind::kToken:
+        case OutputKind::kUnknown:
+          break;
+        default:
+          given.push_back(std::move(results[i]));
+      }
+    }
+    for (const auto& [from, to] : copies) {
+      if (from.sizes() != to.sizes()) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the program changes an input of {} to {}", to.summary(), from.summary()));
+      }
+    }
+    for (const auto& [from, to] : copies) ops::copy_into(context, from, to);
+    const std::lock_guard lock(state_mutex);
+    for (auto& [index, tensor] : changed) weights[index] = std::move(tensor);
+    return given;
+  }
+
+  // What the model's author called the positional arguments.
+  const std::vector<std::string>& argument_names() const {
+    static const std::vector<std::string> none;
+    for (const graph::ModuleCallEntry& entry : program.module_call_graph) {
+      if (entry.fqn.empty() && entry.signature && entry.signature->forward_arg_names)
+        return *entry.signature->forward_arg_names;
+    }
+    return none;
+  }
+
+  size_t leaf_of(const graph::OutputSpec& output) const {
+    if (!output.input) return kNone;
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      if (program.graph().inputs()[i].value() == output.input.get()) return bindings[i].leaf;
+    }
+    return kNone;
+  }
+
+  static constexpr size_t kNone = ~size_t{0};
+  struct Binding {
+    size_t leaf = kNone;
+    size_t weight = kNone;
+  };
+
+  graph::ExportedProgram program;
+  std::shared_ptr<const ops::Library> library;
+  ThreadPool pool;
+  InputChecker checker;
+  std::vector<Leaf> outputs;
+  TreeSpec out_spec;
+  std::unique_ptr<Code> code;
+  std::vector<bool> is_written;
+  bool has_random = false;
+  std::vector<Binding> bindings;  // of the graph's inputs
+  std::unordered_map<std::string, size_t> weight_names;
+  mutable std::mutex state_mutex;
+  std::vector<Tensor> weights;  // guarded
+  std::mutex generator_mutex;
+  kernels::Generator generator;
+
+  std::atomic<bool> may_plan = true;
+  bool has_symbols = false;
+  std::atomic<int> plan_failures = 0;
+  std::vector<bool> is_changed;  // beside weights: runs update them
+  PlanCache plans;
+};
+
+Program::Program(graph::ExportedProgram program, ProgramOptions options)
+    : state_(std::make_unique<State>(std::move(program), std::move(options))) {}
+Program::~Program() = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+
+const std::vector<Leaf>& Program::inputs() const { return state_->checker.leaves(); }
+const std::vector<Leaf>& Program::outputs() const { return state_->outputs; }
+const TreeSpec& Program::in_spec() const { return state_->checker.spec(); }
+const TreeSpec& Program::out_spec() const { return state_->out_spec; }
+const std::vector<std::string>& Program::unknown_guards() const { return state_->checker.unknown_guards(); }
+const graph::ExportedProgram& Program::exported() const { return state_->program; }
+const ops::Library& Program::library() const { return *state_->library; }
+ThreadPool& Program::pool() const { return state_->pool; }
+
+std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions& options) {
+  State& state = *state_;
+  state.checker.check(leaves);
+  ops::Context context(*state.library, state.pool);
+  context.budget = options.budget;
+  context.generator = options.generator != nullptr ? options.generator : &state.generator;
+  // Runs that draw from the program's own numbers take turns.
+  std::unique_lock<std::mutex> turn;
+  if (state.has_random && options.generator == nullptr) turn = std::unique_lock(state.generator_mutex);
+  std::vector<Value> inputs = state.graph_inputs(leaves);
+  std::vector<Value> results;
+  if (const std::shared_ptr<PlanCache::Entry> entry = state.find_plan(context, leaves, inputs)) {
+    std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
+    results = workspace->run(context, inputs, options.profile);
+    PlanCache::give_back(*entry, std::move(workspace));
+    if (options.profile != nullptr) label(*options.profile, *entry->plan);
+  } else {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (state.is_written[i] && inputs[i].is_tensor())
+        inputs[i] = ops::call(context, "aten::clone", inputs[i]);
+    }
+    Interpreter interpreter(context, options.profile);
+    results = interpreter.run(*state.code, std::move(inputs));
+    if (options.profile != nullptr) label(*options.profile, *state.code);
+  }
+  return state.deliver(context, std::move(results), leaves);
+}
+
+std::vector<Value> Program::run(std::span<const Value> arguments, const ops::KeywordArguments& keywords,
+                                const RunOptions& options) {
+  const TreeSpec& spec = in_spec();
+  if (spec.is_leaf() || spec.children().size() != 2) return run(arguments, options);
+  const TreeSpec& positional = spec.child(0);
+  const TreeSpec& named = spec.child(1);
+  if (arguments.size() + keywords.size() != positional.children().size() + named.children().size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the program takes {} positional and {} keyword arguments, {} and {} are given",
+                            positional.children().size(), named.children().size(), arguments.size(),
+                            keywords.size()));
+  }
+  std::vector<Value> leaves;
+  std::vector<bool> is_used(keywords.size(), false);
+  const auto take_keyword = [&](std::string_view name) -> const Value& {
+    for (size_t i = 0; i < keywords.size(); ++i) {
+      if (keywords[i].first != name) continue;
+      is_used[i] = true;
+      return keywords[i].second;
+    }
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the keyword argument '{}' is missing", printable(name)));
+  };
+  const auto& names = state_->argument_names();
+  for (size_t i = 0; i < positional.children().size(); ++i) {
+    const Value& value = i < arguments.size() ? arguments[i] : take_keyword(i < names.size() ? names[i] : "");
+    flatten(positional.child(i), value, fmt::format("args[{}]", i), leaves);
+  }
+  for (size_t i = 0; i < named.children().size(); ++i) {
+    const std::string key =
+        named.keys()[i].is_string() ? std::string(named.keys()[i].as_string()) : std::string();
+    flatten(named.child(i), take_keyword(key), fmt::format("kwargs['{}']", key), leaves);
+  }
+  for (size_t i = 0; i < keywords.size(); ++i) {
+    if (!is_used[i]) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the program has no argument '{}'", printable(keywords[i].first)));
+    }
+  }
+  return run(leaves, options);
+}
+
+Tensor Program::state(std::string_view name) const {
+  const auto found = state_->weight_names.find(std::string(name));
+  return found == state_->weight_names.end() ? Tensor() : state_->weight(found->second);
+}
+
+void Program::manual_seed(uint64_t seed) {
+  const std::lock_guard lock(state_->generator_mutex);
+  state_->generator.manual_seed(seed);
+}
+
+}  // namespace flambeau::runtime

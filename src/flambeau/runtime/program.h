@@ -1,0 +1,79 @@
+// A program that runs. Holds the exported program, its weights and state; any number of threads may run it at
+// once.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flambeau/base/parallel.h"
+#include "flambeau/graph/program.h"
+#include "flambeau/kernels/generator.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/runtime/code.h"
+#include "flambeau/runtime/inputs.h"
+#include "flambeau/runtime/profile.h"
+
+namespace flambeau::runtime {
+
+struct ProgramOptions {
+  int threads = 0;  // 0: as many as the machine has cores
+  // The operators; null for the built-in ones.
+  std::shared_ptr<const ops::Library> library;
+  // Plan ahead where shapes allow it; false interprets always.
+  bool plan = true;
+};
+
+struct RunOptions {
+  ops::Budget budget;
+  // Filled with the time of each node or step; null for none.
+  Profile* profile = nullptr;
+  // For operators that draw random numbers; null for the program's own.
+  kernels::Generator* generator = nullptr;
+};
+
+class Program {
+ public:
+  // The program must be verified, and have its weights. Throws Error(kUnsupported) that lists the operators
+  // nobody knows, and what else cannot be run.
+  explicit Program(graph::ExportedProgram program, ProgramOptions options = {});
+  ~Program();
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+
+  // What it takes and gives, leaf by leaf, and how the leaves are nested.
+  const std::vector<Leaf>& inputs() const;
+  const std::vector<Leaf>& outputs() const;
+  const TreeSpec& in_spec() const;
+  const TreeSpec& out_spec() const;
+  // Guards that are not checked, as nobody here can read them.
+  const std::vector<std::string>& unknown_guards() const;
+
+  // The leaves of inputs() in, those of outputs() out. State (buffers, inputs that the program changes) is
+  // updated only when the whole run succeeded. Throws Error(kInvalidArgument) for inputs that do not fit, and
+  // what operators throw, located at their node.
+  std::vector<Value> run(std::span<const Value> leaves, const RunOptions& options = {});
+  // The same with arguments as the model's author called it; lists and tuples are ValueLists, and so are
+  // dicts, whose values stand in the order of the program's keys.
+  std::vector<Value> run(std::span<const Value> arguments, const ops::KeywordArguments& keywords,
+                         const RunOptions& options = {});
+
+  // A parameter, buffer or constant as it is now; undefined when there is none of that name.
+  Tensor state(std::string_view name) const;
+  // Starts the program's own random numbers over.
+  void manual_seed(uint64_t seed);
+
+  const graph::ExportedProgram& exported() const;
+  const ops::Library& library() const;
+  ThreadPool& pool() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace flambeau::runtime

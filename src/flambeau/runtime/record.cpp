@@ -1,0 +1,217 @@
+#include "flambeau/runtime/record.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/overlap.h"
+
+namespace flambeau::runtime {
+namespace {
+
+using ops::Kind;
+
+// Results that are made anew when a program is loaded rather than in each run may not be larger than this,
+// unless something as large goes in.
+constexpr uint64_t kMostFolded = uint64_t{16} << 20;
+
+Tensor over(std::shared_ptr<Storage> storage, const Tensor& like) {
+  return Tensor::strided(like.dtype(), like.geometry(), std::move(storage), like.device());
+}
+
+}  // namespace
+
+Tensor Recorder::stand_in(const Tensor& like, Buffer buffer) {
+  const size_t bytes = static_cast<size_t>(storage_extent(like.geometry())) * like.element_size();
+  buffer.bytes = bytes;
+  std::shared_ptr<Storage> storage = Storage::meta(bytes);
+  plan_.buffer_of.emplace(storage.get(), plan_.buffers.size());
+  plan_.buffers.push_back(buffer);
+  plan_.stand_ins.push_back(storage);
+  return over(std::move(storage), like);
+}
+
+Tensor Recorder::fresh(const ops::Info<int64_t>& info) {
+  const int64_t count = flambeau::element_count(info.sizes);
+  Geometry geometry{info.sizes, info.strides, 0};
+  const size_t bytes =
+      count == 0 ? 0 : static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
+  std::shared_ptr<Storage> storage = Storage::meta(bytes);
+  plan_.buffer_of.emplace(storage.get(), plan_.buffers.size());
+  plan_.buffers.push_back({.kind = Buffer::Kind::kArena, .bytes = bytes});
+  plan_.stand_ins.push_back(storage);
+  return Tensor::strided(info.dtype, std::move(geometry), std::move(storage), info.device);
+}
+
+bool Recorder::is_known(std::span<const Value> arguments) const {
+  bool known = true;
+  for (const Value& argument : arguments) {
+    for_each_tensor(argument, [&](const Tensor& tensor) { known = known && is_known(tensor); });
+  }
+  return known;
+}
+
+bool Recorder::may_fold(const ops::Operator& op, std::span<const Value> arguments) const {
+  if (op.is_random || op.schema.returns.empty() || !is_known(arguments)) return false;
+  bool may = true;
+  uint64_t largest = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_written = op.schema.arguments[i].is_written();
+    for_each_tensor(arguments[i], [&](const Tensor& tensor) {
+      largest = std::max(largest, tensor.byte_count());
+      if (is_written)
+        may = may && own_.contains(tensor.storage().get()) && !read_.contains(tensor.storage().get());
+    });
+  }
+  if (may && op.kind == Kind::kKernel) {
+    for (const ops::Info<int64_t>& info : op.shape(arguments)) {
+      const uint64_t bytes =
+          static_cast<uint64_t>(flambeau::element_count(info.sizes)) * dtype_size(info.dtype);
+      may = may && bytes <= std::max(kMostFolded, largest);
+    }
+  }
+  return may;
+}
+
+std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments) {
+  ops::Context plain = context.without_interceptor();
+  std::vector<Value> results = ops::execute(plain, op, arguments);
+  for (const Value& result : results) {
+    for_each_tensor(result, [&](const Tensor& tensor) {
+      // A view of a weight is not our own.
+      bool is_new = true;
+      for (const Value& argument : arguments) {
+        for_each_tensor(argument,
+                        [&](const Tensor& given) { is_new = is_new && given.storage() != tensor.storage(); });
+      }
+      if (is_new && own_.insert(tensor.storage().get()).second) kept_.push_back(tensor.storage());
+    });
+  }
+  return results;
+}
+
+// A constant that a run changes: from now on it is memory of the run, which starts with what the constant
+// holds.
+void Recorder::demote(const std::shared_ptr<Storage>& storage, const ops::Library& library) {
+  const auto bytes = static_cast<int64_t>(storage->size());
+  std::shared_ptr<Storage> snapshot = Storage::uninitialized(storage->size());
+  std::memcpy(snapshot->mutable_bytes().data(), storage->bytes().data(), storage->size());
+  plan_.buffer_of.emplace(storage.get(), plan_.buffers.size());
+  plan_.buffers.push_back({.kind = Buffer::Kind::kArena, .bytes = storage->size()});
+  plan_.stand_ins.push_back(storage);
+  Step step;
+  step.op = &library.get("aten::clone");
+  step.arguments = {Tensor::contiguous(DType::kUInt8, Dims{bytes}, std::move(snapshot)), Value()};
+  step.outputs = {Tensor::contiguous(DType::kUInt8, Dims{bytes}, storage)};
+  step.node = node_;
+  plan_.steps.insert(plan_.steps.begin(), std::move(step));
+}
+
+void Recorder::add_step(const ops::Operator& op, std::span<const Value> arguments,
+                        std::vector<Tensor> outputs) {
+  Step step;
+  step.op = &op;
+  step.arguments.assign(arguments.begin(), arguments.end());
+  step.outputs = std::move(outputs);
+  step.node = node_;
+  for (const Value& argument : arguments) {
+    for_each_tensor(argument, [&](const Tensor& tensor) {
+      if (is_known(tensor)) read_.insert(tensor.storage().get());
+    });
+  }
+  plan_.steps.push_back(std::move(step));
+}
+
+std::vector<Value> Recorder::add_kernel(const ops::Operator& op, std::span<const Value> arguments) {
+  TensorList outputs;
+  bool has_elements = false;
+  for (const ops::Info<int64_t>& info : op.shape(arguments)) {
+    outputs.push_back(fresh(info));
+    has_elements = has_elements || outputs.back().element_count() > 0;
+  }
+  if (has_elements) add_step(op, arguments, outputs);
+  std::vector<Value> results;
+  if (op.returns_list()) {
+    results.emplace_back(std::move(outputs));
+  } else {
+    for (Tensor& tensor : outputs) results.emplace_back(std::move(tensor));
+  }
+  return results;
+}
+
+// One that only writes to its arguments, or checks them, is a step. Any other must get along without data.
+std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Operator& op,
+                                          std::span<const Value> arguments) {
+  if (op.is_random) throw Error(ErrorCode::kUnsupported, "a function of random numbers has no plan");
+  const bool writes = op.schema.is_mutable();
+  if (!writes && !op.schema.returns.empty()) {
+    ops::Context plain = context.without_interceptor();
+    return ops::execute(plain, op, arguments);
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!op.schema.arguments[i].is_written()) continue;
+    for_each_tensor(arguments[i], [&](const Tensor& tensor) {
+      if (is_known(tensor)) demote(tensor.storage(), context.library());
+    });
+  }
+  add_step(op, arguments, {});
+  std::vector<Value> results;
+  for (size_t i = 0; i < op.schema.returns.size(); ++i) results.push_back(arguments[i]);
+  return results;
+}
+
+std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Operator& op,
+                                          std::span<const Value> arguments) {
+  const ops::Operator& base = *op.base;
+  if (base.kind == Kind::kView) return ops::execute(context, base, arguments);
+  const Tensor& self = arguments[0].tensor();
+  if (is_known(self)) demote(self.storage(), context.library());
+  if (base.kind == Kind::kKernel && base.is_elementwise && !ops::has_internal_overlap(self)) {
+    const ops::Infos<int64_t> infos = base.shape(arguments);
+    const bool fits = infos.size() == 1 && infos[0].dtype == self.dtype() && infos[0].sizes == self.sizes();
+    const bool is_clear = std::ranges::none_of(arguments, [&](const Value& argument) {
+      const Tensor* const tensor = argument.get_if<Tensor>();
+      return tensor != nullptr && tensor->defined() && ops::overlaps_partly(*tensor, self);
+    });
+    if (fits && is_clear) {
+      if (self.element_count() > 0) add_step(base, arguments, {self});
+      return {arguments[0]};
+    }
+  }
+  const std::vector<Value> results = ops::call(context, base, arguments);
+  ops::call(context, "aten::copy_", self, results.at(0));
+  return {arguments[0]};
+}
+
+std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments) {
+  if (may_fold(op, arguments)) return fold(context, op, arguments);
+  switch (op.kind) {
+    case Kind::kKernel:
+      return add_kernel(op, arguments);
+    case Kind::kView:
+      return ops::execute(context, op, arguments);
+    case Kind::kDecomposition:
+      return op.decomposition(context, arguments);
+    case Kind::kFunction:
+      return add_function(context, op, arguments);
+    case Kind::kInPlace:
+      return add_in_place(context, op, arguments);
+    case Kind::kViewCopy: {
+      std::vector<Value> results = ops::execute(context, *op.base, arguments);
+      for (Value& result : results) {
+        for_each_tensor(result, [&](Tensor& tensor) {
+          tensor = ops::call(context, "aten::clone", tensor, MemoryFormat::kContiguous);
+        });
+      }
+      return results;
+    }
+    case Kind::kOut:
+      break;
+  }
+  throw Error(ErrorCode::kUnsupported, "an operator with given results has no plan");
+}
+
+}  // namespace flambeau::runtime
