@@ -192,6 +192,13 @@ void read_indexed(Context& context, const Tensor& self, const IndexPlan<int64_t>
           return read_single<Unit16>(run, from, to, begin, end);
       }
     }
+    if (after.row_length() == after.element_count()) {
+      const auto length = static_cast<size_t>(after.row_length());
+      run.for_each(begin, end, [&](int64_t source, int64_t target) {
+        copy_row(from + source, after.step(1), to + target, after.step(0), length, size);
+      });
+      return;
+    }
     run.for_each(begin, end, [&](int64_t source, int64_t target) {
       after.for_each(0, after.element_count(), [&](const Walk::Offsets& offsets, int64_t length) {
         copy_row(from + source + offsets[1], after.step(1), to + target + offsets[0], after.step(0),
