@@ -10,6 +10,8 @@ target_compile_options(flambeau_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-vir
                        -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(flambeau_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlaps in std::string that are none
+else()
+  target_compile_options(flambeau_flags INTERFACE -Wno-unknown-pragmas)  # #pragma GCC ivdep, which the others do without
 endif()
 if(FLAMBEAU_WERROR)
   target_compile_options(flambeau_flags INTERFACE -Werror)

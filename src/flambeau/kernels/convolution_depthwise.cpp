@@ -44,114 +44,119 @@ class Depthwise : public Convolution::Prepared {
   void run(ThreadPool& pool, const void* input, void* output) const override {
     const int64_t row_work = output_[2] * shape.kernel_size() * (is_last() ? shape.out_channels : 1);
     const int64_t rows = output_[0] * output_[1];
-    // Channels first: a piece is a plane, whose input may have to be converted; last: a row of all channels.
+    // Channels first: a piece is a plane; last: a row of all channels.
     const int64_t count = shape.batch * (is_last() ? rows : shape.out_channels);
     const int64_t work = is_last() ? row_work : row_work * rows;
     const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(work, 1));
-    pool.for_each_range(
-        static_cast<size_t>(count), static_cast<size_t>(grain), [&](size_t begin, size_t end) {
-          const bool convert = !access_.same();
-          const int64_t converted = convert ? (is_last() ? shape.in_channels : shape.input_size()) : 0;
-          const Scratch scratch(static_cast<size_t>(output_[2] + shape.out_channels + converted) * sizeof(T));
-          T* const room = scratch.as<T>();
-          for (auto index = static_cast<int64_t>(begin); index < static_cast<int64_t>(end); ++index) {
-            if (is_last()) {
-              run_row(index, input, output, room);
-            } else {
-              run_plane(index, input, output, room);
-            }
-          }
-        });
+    pool.for_each_range(static_cast<size_t>(count), static_cast<size_t>(grain),
+                        [&](size_t begin, size_t end) {
+                          if (is_last()) {
+                            run_rows(static_cast<int64_t>(begin), static_cast<int64_t>(end), input, output);
+                          } else {
+                            run_planes(static_cast<int64_t>(begin), static_cast<int64_t>(end), input, output);
+                          }
+                        });
   }
 
  private:
   bool is_last() const { return shape.input_order == ImageOrder::kChannelsLast; }
-  int64_t outs_per_channel() const { return shape.out_channels / shape.in_channels; }
   int64_t start(size_t axis, int64_t position, int64_t tap) const {
     return position * shape.stride[axis] - shape.padding[axis] + tap * shape.dilation[axis];
   }
 
-  void run_plane(int64_t index, const void* input, void* output, T* room) const {
-    const int64_t image = index / shape.out_channels;
-    const int64_t channel = index % shape.out_channels;
+  // A plane is copied into one with its padding around it, so that no loop has borders. With a step of one
+  // from output to output the whole plane is a single row of windows; those that hang over the right edge are
+  // not written out.
+  void run_planes(int64_t begin, int64_t end, const void* input, void* output) const {
     const int64_t pixels = shape.input_size();
-    const int64_t first = (image * shape.in_channels + channel / outs_per_channel()) * pixels;
-    const T* plane = static_cast<const T*>(input) + first;
-    if (!access_.same()) {
-      T* const converted = room + output_[2];
-      access_.load(input, first, 1, pixels, converted);
-      plane = converted;
+    const int64_t positions = output_[0] * output_[1] * output_[2];
+    Spatial padded;
+    for (size_t i = 0; i < 3; ++i) padded[i] = shape.input[i] + shape.padding[i] + shape.after(i);
+    const int64_t padded_size = padded[0] * padded[1] * padded[2];
+    const bool whole = shape.stride == Spatial{1, 1, 1};
+    const int64_t reach =
+        whole ? ((output_[0] - 1) * padded[1] + output_[1] - 1) * padded[2] + output_[2] : output_[2];
+    std::vector<int64_t> offsets;
+    for (int64_t tap = 0; tap < shape.kernel_size(); ++tap) {
+      const int64_t z = tap / shape.kernel[2] / shape.kernel[1] * shape.dilation[0];
+      const int64_t y = tap / shape.kernel[2] % shape.kernel[1] * shape.dilation[1];
+      offsets.push_back((z * padded[1] + y) * padded[2] + tap % shape.kernel[2] * shape.dilation[2]);
     }
-    const T* const weights = weights_.data() + channel * shape.kernel_size();
-    for (int64_t z = 0; z < output_[0]; ++z) {
-      for (int64_t y = 0; y < output_[1]; ++y) {
-        const int64_t place = ((image * shape.out_channels + channel) * output_[0] + z) * output_[1] + y;
-        T* const row = access_.same() ? static_cast<T*>(output) + place * output_[2] : room;
-        std::fill_n(row, output_[2], bias_[static_cast<size_t>(channel)]);
+    const Scratch scratch(static_cast<size_t>(padded_size + reach) * sizeof(T));
+    T* const plane = scratch.as<T>();
+    T* const sums = plane + padded_size;
+    std::fill_n(plane, padded_size, T(0));  // the padding stays, whatever is copied into the middle
+    for (int64_t index = begin; index < end; ++index) {
+      const int64_t channel = index % shape.out_channels;
+      const int64_t in_channel = channel / (shape.out_channels / shape.in_channels);
+      const int64_t first = (index / shape.out_channels * shape.in_channels + in_channel) * pixels;
+      for (int64_t z = 0; z < shape.input[0]; ++z) {
+        for (int64_t y = 0; y < shape.input[1]; ++y) {
+          access_.load(input, first + (z * shape.input[1] + y) * shape.input[2], 1, shape.input[2],
+                       plane + ((z + shape.padding[0]) * padded[1] + y + shape.padding[1]) * padded[2] +
+                           shape.padding[2]);
+        }
+      }
+      const T* const weights = weights_.data() + channel * shape.kernel_size();
+      const T bias = bias_[static_cast<size_t>(channel)];
+      const auto taps = static_cast<int64_t>(offsets.size());
+      if (whole) kernels_.along_space(plane, offsets.data(), weights, taps, 1, bias, reach, sums);
+      for (int64_t z = 0; z < output_[0]; ++z) {
+        for (int64_t y = 0; y < output_[1]; ++y) {
+          const int64_t from = (z * shape.stride[0] * padded[1] + y * shape.stride[1]) * padded[2];
+          if (!whole) {
+            kernels_.along_space(plane + from, offsets.data(), weights, taps, shape.stride[2], bias, reach,
+                                 sums);
+          }
+          access_.store(whole ? sums + from : sums, output_[2], output,
+                        index * positions + (z * output_[1] + y) * output_[2], 1);
+        }
+      }
+    }
+  }
+
+  void run_rows(int64_t begin, int64_t end, const void* input, void* output) const {
+    const auto most = static_cast<size_t>(shape.kernel_size());
+    std::vector<const T*> from(most), weights(most);
+    const bool convert = !access_.same();
+    const int64_t channels = shape.out_channels;
+    const Scratch scratch((convert ? most + 1 : 1) * static_cast<size_t>(channels) * sizeof(T));
+    T* const sums = scratch.as<T>();
+    T* const converted = sums + channels;
+    for (int64_t index = begin; index < end; ++index) {
+      const int64_t y = index % output_[1];
+      const int64_t z = index / output_[1] % output_[0];
+      const int64_t image = index / output_[1] / output_[0];
+      for (int64_t x = 0; x < output_[2]; ++x) {
+        size_t taps = 0;
+        const T* weight = weights_.data();
         for (int64_t kz = 0; kz < shape.kernel[0]; ++kz) {
-          const int64_t in_z = start(0, z, kz);
-          if (in_z < 0 || in_z >= shape.input[0]) continue;
           for (int64_t ky = 0; ky < shape.kernel[1]; ++ky) {
-            const int64_t in_y = start(1, y, ky);
-            if (in_y < 0 || in_y >= shape.input[1]) continue;
-            add_row(plane + (in_z * shape.input[1] + in_y) * shape.input[2],
-                    weights + (kz * shape.kernel[1] + ky) * shape.kernel[2], row);
+            for (int64_t kx = 0; kx < shape.kernel[2]; ++kx, weight += channels) {
+              const int64_t in_z = start(0, z, kz), in_y = start(1, y, ky), in_x = start(2, x, kx);
+              if (in_z < 0 || in_z >= shape.input[0] || in_y < 0 || in_y >= shape.input[1] || in_x < 0 ||
+                  in_x >= shape.input[2]) {
+                continue;
+              }
+              const int64_t pixel =
+                  ((image * shape.input[0] + in_z) * shape.input[1] + in_y) * shape.input[2] + in_x;
+              if (convert) {
+                T* const row = converted + static_cast<int64_t>(taps) * channels;
+                access_.load(input, pixel * channels, 1, channels, row);
+                from[taps] = row;
+              } else {
+                from[taps] = static_cast<const T*>(input) + pixel * channels;
+              }
+              weights[taps++] = weight;
+            }
           }
         }
-        if (!access_.same()) access_.store(row, output_[2], output, place * output_[2], 1);
+        const int64_t place = (index * output_[2] + x) * channels;
+        T* const to = convert ? sums : static_cast<T*>(output) + place;
+        kernels_.along_channels(from.data(), weights.data(), static_cast<int64_t>(taps), bias_.data(),
+                                channels, to);
+        if (convert) access_.store(sums, channels, output, place, 1);
       }
-    }
-  }
-
-  // The outputs that meet the input with every tap go through the vector loop, those at the borders one by
-  // one.
-  void add_row(const T* from, const T* weights, T* to) const {
-    const int64_t taps = shape.kernel[2];
-    const int64_t stride = shape.stride[2];
-    const ValidRange left(start(2, 0, 0), stride, shape.input[2], output_[2]);
-    const ValidRange right(start(2, 0, taps - 1), stride, shape.input[2], output_[2]);
-    const int64_t begin = std::max(left.begin, right.begin);
-    const int64_t end = std::max(begin, std::min(left.end, right.end));
-    const auto at_border = [&](int64_t x) {
-      for (int64_t k = 0; k < taps; ++k) {
-        const int64_t in_x = start(2, x, k);
-        if (in_x >= 0 && in_x < shape.input[2]) to[x] += weights[k] * from[in_x];
-      }
-    };
-    for (int64_t x = 0; x < begin; ++x) at_border(x);
-    kernels_.add_row(from + start(2, begin, 0), stride, shape.dilation[2], weights, taps, end - begin,
-                     to + begin);
-    for (int64_t x = end; x < output_[2]; ++x) at_border(x);
-  }
-
-  void run_row(int64_t index, const void* input, void* output, T* sums) const {
-    const int64_t y = index % output_[1];
-    const int64_t z = index / output_[1] % output_[0];
-    const int64_t image = index / output_[1] / output_[0];
-    T* const converted = sums + shape.out_channels;
-    for (int64_t x = 0; x < output_[2]; ++x) {
-      std::copy_n(bias_.data(), shape.out_channels, sums);
-      const T* weights = weights_.data();
-      for (int64_t kz = 0; kz < shape.kernel[0]; ++kz) {
-        for (int64_t ky = 0; ky < shape.kernel[1]; ++ky) {
-          for (int64_t kx = 0; kx < shape.kernel[2]; ++kx, weights += shape.out_channels) {
-            const int64_t in_z = start(0, z, kz), in_y = start(1, y, ky), in_x = start(2, x, kx);
-            if (in_z < 0 || in_z >= shape.input[0] || in_y < 0 || in_y >= shape.input[1] || in_x < 0 ||
-                in_x >= shape.input[2]) {
-              continue;
-            }
-            const int64_t pixel =
-                ((image * shape.input[0] + in_z) * shape.input[1] + in_y) * shape.input[2] + in_x;
-            const T* from = static_cast<const T*>(input) + pixel * shape.in_channels;
-            if (!access_.same()) {
-              access_.load(input, pixel * shape.in_channels, 1, shape.in_channels, converted);
-              from = converted;
-            }
-            kernels_.add_product(from, weights, shape.out_channels, sums);
-          }
-        }
-      }
-      access_.store(sums, shape.out_channels, output, (index * output_[2] + x) * shape.out_channels, 1);
     }
   }
 

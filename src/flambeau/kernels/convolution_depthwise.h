@@ -10,11 +10,12 @@ namespace flambeau::kernels {
 
 template <typename T>
 struct DepthwiseKernels {
-  // to[x] += sum over taps of weights[tap] * from[x * stride + tap * dilation].
-  void (*add_row)(const T* from, int64_t stride, int64_t dilation, const T* weights, int64_t taps,
-                  int64_t count, T* to);
-  // to[c] += from[c] * weights[c].
-  void (*add_product)(const T* from, const T* weights, int64_t count, T* to);
+  // to[x] = bias + sum over taps of weights[tap] * from[offsets[tap] + x * stride].
+  void (*along_space)(const T* from, const int64_t* offsets, const T* weights, int64_t taps, int64_t stride,
+                      T bias, int64_t count, T* to);
+  // to[c] = bias[c] + sum over taps of weights[tap][c] * from[tap][c].
+  void (*along_channels)(const T* const* from, const T* const* weights, int64_t taps, const T* bias,
+                         int64_t count, T* to);
 };
 
 #define FLAMBEAU_DECLARE_DEPTHWISE(isa)               \

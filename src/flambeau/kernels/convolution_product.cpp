@@ -114,26 +114,11 @@ class WindowOperand : public GemmOperand<T> {
         if (inside <= 0) continue;
         const int64_t index = (image * shape_.in_channels + channel + c) * plane + from;
         if (access_.same()) {
-          copy(static_cast<const T*>(image_) + index, stride, inside, row + meeting.begin);
+          kernels_.copy_strided(static_cast<const T*>(image_) + index, stride, inside, row + meeting.begin);
         } else {
           access_.load(image_, index, stride, inside, row + meeting.begin);
         }
       }
-    }
-  }
-
-  static void copy(const T* from, int64_t stride, int64_t count, T* to) {
-    if (stride == 1) {
-      if (count == 32) {
-        std::memcpy(to, from, 32 * sizeof(T));  // known sizes need no call
-      } else if (count >= 16) {
-        std::memcpy(to, from, 16 * sizeof(T));
-        std::memcpy(to + count - 16, from + count - 16, 16 * sizeof(T));
-      } else {
-        for (int64_t x = 0; x < count; ++x) to[x] = from[x];
-      }
-    } else {
-      for (int64_t x = 0; x < count; ++x) to[x] = from[x * stride];
     }
   }
 
@@ -182,7 +167,8 @@ template <typename T>
 class Product : public Convolution::Prepared {
  public:
   Product(ThreadPool& pool, const ConvolutionShape& the_shape, const void* weights, const void* bias)
-      : Prepared(the_shape), images_left_(shape.output_order == ImageOrder::kChannelsLast) {
+      : Prepared(the_shape),
+        images_left_(shape.output_order == ImageOrder::kChannelsLast || wastes_columns()) {
     const int64_t rows = shape.out_channels / shape.groups;
     const int64_t channels = shape.in_channels / shape.groups;
     const int64_t taps = shape.kernel_size();
@@ -258,15 +244,31 @@ class Product : public Convolution::Prepared {
     if (images_left_) {
       std::swap(problem.rows, problem.columns);
       std::swap(problem.left, problem.right);
-      problem.out_steps = {shape.out_channels, 1, shape.groups == 1 ? shape.out_channels * positions : rows};
+      if (shape.output_order == ImageOrder::kChannelsLast) {
+        problem.out_steps = {shape.out_channels, 1,
+                             shape.groups == 1 ? shape.out_channels * positions : rows};
+      } else {
+        problem.out_steps = {1, positions, rows * positions};
+      }
       problem.addend_steps = {0, 1, problem.addend_steps.batch};
     }
     run_gemm(pool, problem);
   }
 
+  // Positions fill the panels of the right side badly where they are few; on the left they always fit. Its
+  // result is transposed on the way out, which many channels make up for.
+  bool wastes_columns() const {
+    const int64_t width = gemm_kernels<T>().columns;
+    const int64_t positions = shape.output_size();
+    const int64_t taken = (positions + width - 1) / width * width;
+    const int64_t depth = shape.in_channels / shape.groups * shape.kernel_size();
+    return positions * 10 < taken * 9 && depth >= 64 && shape.out_channels / shape.groups >= width;
+  }
+
   bool is_pointwise() const {
     for (size_t i = 0; i < 3; ++i) {
-      if (shape.kernel[i] != 1 || shape.stride[i] != 1 || shape.padding[i] != 0) return false;
+      if (shape.kernel[i] != 1 || shape.stride[i] != 1 || shape.padding[i] != 0 || shape.after(i) != 0)
+        return false;
     }
     return true;
   }

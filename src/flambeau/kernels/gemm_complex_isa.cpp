@@ -1,33 +1,12 @@
 // Inner loops of matrix products of complex numbers. The right panel holds real and imaginary parts in
 // vectors of their own, so that a product is four real ones without shuffling.
 #include "flambeau/kernels/gemm_kernels.h"
+#include "flambeau/kernels/vectors_isa.h"
 
 namespace flambeau::kernels::FLAMBEAU_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
 constexpr int kRows = 4;
-
-template <typename R>
-struct VectorOf;
-template <>
-struct VectorOf<float> {
-  typedef float Type __attribute__((vector_size(kVectorBytes)));
-};
-template <>
-struct VectorOf<double> {
-  typedef double Type __attribute__((vector_size(kVectorBytes)));
-};
-template <typename R>
-using Vector = typename VectorOf<R>::Type;
-template <typename R>
-constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(R));
 
 // std::complex is laid out as two reals; reading it as those keeps its member functions, which the linker
 // would share with code for lesser processors, out of this file.
@@ -143,6 +122,16 @@ void vector_times_matrix(const std::complex<R>* x_numbers, const std::complex<R>
 }
 
 template <typename R>
+void copy_strided(const std::complex<R>* numbers, int64_t step, int64_t count, std::complex<R>* copies) {
+  const R* const from = reals(numbers);
+  R* const to = reals(copies);
+  for (int64_t x = 0; x < count; ++x) {
+    to[2 * x] = from[2 * x * step];
+    to[2 * x + 1] = from[2 * x * step + 1];
+  }
+}
+
+template <typename R>
 constexpr GemmKernels<std::complex<R>> kTable = {.rows = kRows,
                                                  .columns = kLanes<R>,
                                                  .direct_right = false,
@@ -150,7 +139,8 @@ constexpr GemmKernels<std::complex<R>> kTable = {.rows = kRows,
                                                  .pack_left = &pack_left<R>,
                                                  .pack_right = &pack_right<R>,
                                                  .rows_times_vector = &rows_times_vector<R>,
-                                                 .vector_times_matrix = &vector_times_matrix<R>};
+                                                 .vector_times_matrix = &vector_times_matrix<R>,
+                                                 .copy_strided = &copy_strided<R>};
 
 }  // namespace
 

@@ -134,9 +134,33 @@ class Run {
       accumulate = true;
     }
     if (in_place_) return;
+    if (problem_.out_steps.row == 1 && problem_.out_steps.column != 1) {
+      return finish_columns(batch, row_begin, row_end, column_begin, column_end, out);
+    }
     for (int64_t r = row_begin; r < row_end; ++r) {
       finish_row(access_, problem_, batch, r, column_begin, column_end - column_begin,
                  out + (r - row_begin) * out_step);
+    }
+  }
+
+  // The transposed way out: columns of the block become contiguous rows of memory.
+  void finish_columns(int64_t batch, int64_t row_begin, int64_t row_end, int64_t column_begin,
+                      int64_t column_end, const T* block) const {
+    GemmProblem<T> turned = problem_;
+    turned.out_steps = problem_.out_steps.transposed();
+    turned.addend_steps = problem_.addend_steps.transposed();
+    constexpr int64_t kColumns = 16;  // at a time: a cache line of the block's rows
+    T columns[kColumns][64];
+    for (int64_t c = column_begin; c < column_end; c += kColumns) {
+      const int64_t some = std::min(kColumns, column_end - c);
+      for (int64_t r = row_begin; r < row_end; r += 64) {
+        const int64_t count = std::min<int64_t>(64, row_end - r);
+        for (int64_t i = 0; i < count; ++i) {
+          const T* const from = block + (r - row_begin + i) * block_step_ + (c - column_begin);
+          for (int64_t j = 0; j < some; ++j) columns[j][i] = from[j];
+        }
+        for (int64_t j = 0; j < some; ++j) finish_row(access_, turned, batch, c + j, r, count, columns[j]);
+      }
     }
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "flambeau/kernels/gemm_kernels.h"
+#include "flambeau/kernels/vectors_isa.h"
 
 namespace flambeau::kernels::FLAMBEAU_ISA {
 namespace {
@@ -11,45 +12,10 @@ namespace {
 // Two vectors a row; the number of rows is what the registers hold beside two of the right side and one
 // broadcast element.
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
 constexpr int kRows = 14;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-constexpr int kRows = 6;
 #else
-constexpr int kVectorBytes = 16;
 constexpr int kRows = 6;
 #endif
-
-template <typename T>
-struct VectorOf;
-template <>
-struct VectorOf<float> {
-  typedef float Type __attribute__((vector_size(kVectorBytes)));
-};
-template <>
-struct VectorOf<double> {
-  typedef double Type __attribute__((vector_size(kVectorBytes)));
-};
-template <>
-struct VectorOf<uint64_t> {
-  typedef uint64_t Type __attribute__((vector_size(kVectorBytes)));
-};
-template <typename T>
-using Vector = typename VectorOf<T>::Type;
-template <typename T>
-constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-
-template <typename T>
-inline Vector<T> load(const T* from) {
-  Vector<T> vector;
-  __builtin_memcpy(&vector, from, sizeof vector);
-  return vector;
-}
-template <typename T>
-inline void store(T* to, const Vector<T>& vector) {
-  __builtin_memcpy(to, &vector, sizeof vector);
-}
 
 // Few rows cannot keep the multipliers busy with one sum per result element, so those take turns among
 // several sums over the depth.
@@ -236,6 +202,19 @@ void vector_times_matrix(const T* __restrict x, const T* __restrict matrix, int6
   }
 }
 
+// The last vector may overlap the one before it.
+template <typename T>
+void copy_strided(const T* from, int64_t step, int64_t count, T* to) {
+  if (count >= kLanes<T> && step <= 2) {
+    for (int64_t x = 0; x < count; x += kLanes<T>) {
+      const int64_t at = x + kLanes<T> <= count ? x : count - kLanes<T>;
+      store(to + at, step == 1 ? load(from + at) : load_even(from + 2 * at));
+    }
+    return;
+  }
+  for (int64_t x = 0; x < count; ++x) to[x] = from[x * step];
+}
+
 template <typename T>
 constexpr GemmKernels<T> kTable = {.rows = kRows,
                                    .columns = 2 * kLanes<T>,
@@ -244,7 +223,8 @@ constexpr GemmKernels<T> kTable = {.rows = kRows,
                                    .pack_left = &pack_left<T>,
                                    .pack_right = &pack_right<T>,
                                    .rows_times_vector = &rows_times_vector<T>,
-                                   .vector_times_matrix = &vector_times_matrix<T>};
+                                   .vector_times_matrix = &vector_times_matrix<T>,
+                                   .copy_strided = &copy_strided<T>};
 
 }  // namespace
 

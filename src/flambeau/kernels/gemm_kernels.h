@@ -35,6 +35,8 @@ struct GemmKernels {
   // to[c] += sum over d of x[d] * matrix[d * depth_step + c].
   void (*vector_times_matrix)(const T* x, const T* matrix, int64_t depth_step, int64_t depth, int64_t columns,
                               T* to);
+  // to[i] = from[i * step].
+  void (*copy_strided)(const T* from, int64_t step, int64_t count, T* to);
 };
 
 #define FLAMBEAU_DECLARE_GEMM(isa)                                \

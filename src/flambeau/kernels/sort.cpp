@@ -89,7 +89,9 @@ void sort_with(const T* row, size_t n, bool descending, bool stable, int64_t* in
   auto elements = keyed<Index>(row, n, descending);
   if (n < kRadixFrom) {
     if (stable) {
-      std::stable_sort(elements.begin(), elements.end());
+      std::sort(elements.begin(), elements.end(), [](const auto& a, const auto& b) {
+        return a.key != b.key ? a.key < b.key : a.index < b.index;
+      });
     } else {
       std::sort(elements.begin(), elements.end());
     }

@@ -326,6 +326,47 @@ FLAMBEAU_INLINE float erf_of(float x) {
   return a < 0.925F ? near : (x != x ? x : with_sign(far, x));
 }
 
+FLAMBEAU_INLINE double erf_of(double x) {
+  const double a = magnitude(x);
+  const double z = x * x;
+  double near = 5.9571761477489114e-11;
+  near = near * z - 1.13728488567916737e-9;
+  near = near * z + 1.46597752740474358e-8;
+  near = near * z - 1.6350312701054695e-7;
+  near = near * z + 1.6461000484121368e-6;
+  near = near * z - 0.0000149255952668311816;
+  near = near * z + 0.000120553311116427109;
+  near = near * z - 0.000854832698083378991;
+  near = near * z + 0.00522397762481801447;
+  near = near * z - 0.0268661706450767932;
+  near = near * z + 0.112837916709548787;
+  near = near * z - 0.376126389031837481;
+  near = near * z + 0.128379167095512574;
+  near = near * x + x;
+  // erfc(t) exp(t^2) (1 + t) is smooth in s; erf is 1 from t = 6 on.
+  const double t = a > 6.0 ? 6.0 : a;
+  const double s = (t - 2.5) / (t + 2.5);
+  double far = -4.78990995476772271e-7;
+  far = far * s - 1.84779526140208582e-6;
+  far = far * s + 3.74799451079246497e-7;
+  far = far * s + 0.0000101332241749234532;
+  far = far * s + 6.91144920433167476e-6;
+  far = far * s - 0.0000474430654239629189;
+  far = far * s - 0.0000613306723239914356;
+  far = far * s + 0.000251622583311187912;
+  far = far * s + 0.000360123076075966973;
+  far = far * s - 0.00175308139263464715;
+  far = far * s - 0.000855236572364214;
+  far = far * s + 0.0143835960499347937;
+  far = far * s - 0.0315222584815172049;
+  far = far * s + 0.0162984333222131907;
+  far = far * s + 0.0763443268219239048;
+  far = far * s - 0.247046748515688897;
+  far = far * s + 0.737822274214002532;
+  far = 1.0 - far * exp_of(-t * t) / (1.0 + t);
+  return a < 1.0 ? near : (x != x ? x : with_sign(far, x));
+}
+
 // erf to an absolute 1e-7, which is all that 1 + erf shows; a quotient of polynomials with positive
 // coefficients, at two thirds of the price.
 FLAMBEAU_INLINE float erf_beside_one(float x) {
@@ -394,6 +435,54 @@ FLAMBEAU_INLINE float sin_of(float x) {
 }
 FLAMBEAU_INLINE float cos_of(float x) {
   const AngleF a = reduce_angle(x);
+  return sin_or_cos(a.r, a.quadrant + 1);
+}
+
+struct AngleD {
+  double r;
+  int64_t quadrant;
+};
+FLAMBEAU_INLINE AngleD reduce_angle(double x) {
+  const double shifted = x * 0.63661977236758134308 + kRoundD;
+  const double n = shifted - kRoundD;
+  // pi/2 in three parts, of which n times the first two is exact.
+  double r = x - n * 0x1.921fb54400000p+0;
+  r = r - n * 0x1.0b4611a600000p-34;
+  r = r - n * 0x1.3198a2e037073p-69;
+  return {r, bits_of(shifted)};
+}
+FLAMBEAU_INLINE double sin_polynomial(double r) {
+  const double z = r * r;
+  double p = 1.5917848524808261e-10;
+  p = p * z - 2.50511279440141876e-8;
+  p = p * z + 2.75573160838163586e-6;
+  p = p * z - 0.000198412698367224178;
+  p = p * z + 0.00833333333333092456;
+  p = p * z - 0.166666666666666646;
+  return p * (z * r) + r;
+}
+FLAMBEAU_INLINE double cos_polynomial(double r) {
+  const double z = r * r;
+  double p = -1.13824567780613058e-11;
+  p = p * z + 2.08761438279931325e-9;
+  p = p * z - 2.75573172600088382e-7;
+  p = p * z + 0.0000248015872987430693;
+  p = p * z - 0.00138888888888873823;
+  p = p * z + 0.0416666666666666654;
+  const double half = 0.5 * z;
+  const double head = 1.0 - half;
+  return head + (p * (z * z) + ((1.0 - head) - half));
+}
+FLAMBEAU_INLINE double sin_or_cos(double r, int64_t quadrant) {
+  const double y = (quadrant & 1) != 0 ? cos_polynomial(r) : sin_polynomial(r);
+  return double_of(bits_of(y) ^ static_cast<int64_t>(static_cast<uint64_t>(quadrant & 2) << 62));
+}
+FLAMBEAU_INLINE double sin_of(double x) {
+  const AngleD a = reduce_angle(x);
+  return x == 0.0 ? x : sin_or_cos(a.r, a.quadrant);
+}
+FLAMBEAU_INLINE double cos_of(double x) {
+  const AngleD a = reduce_angle(x);
   return sin_or_cos(a.r, a.quadrant + 1);
 }
 

@@ -194,6 +194,9 @@ std::optional<Value> fit(const Value& value, const Type& type) {
       if (const auto* const number = value.get_if<int64_t>()) {
         if (const std::optional<DType> dtype = dtype_from_number(*number)) return *dtype;
       }
+      if (const auto* const text = value.get_if<std::string>()) {
+        if (const std::optional<DType> dtype = dtype_from_name(*text)) return *dtype;
+      }
       return {};
     case TypeKind::kDevice:
       if (value.is<Device>()) return value;
@@ -204,10 +207,16 @@ std::optional<Value> fit(const Value& value, const Type& type) {
     case TypeKind::kLayout:
       if (value.is<Layout>()) return value;
       if (const auto* const number = value.get_if<int64_t>()) return static_cast<Layout>(*number);
+      if (const auto* const text = value.get_if<std::string>()) {
+        if (const std::optional<Layout> layout = layout_from_name(*text)) return *layout;
+      }
       return {};
     case TypeKind::kMemoryFormat:
       if (value.is<MemoryFormat>()) return value;
       if (const auto* const number = value.get_if<int64_t>()) return static_cast<MemoryFormat>(*number);
+      if (const auto* const text = value.get_if<std::string>()) {
+        if (const std::optional<MemoryFormat> format = memory_format_from_name(*text)) return *format;
+      }
       return {};
     case TypeKind::kList:
       return fit_list(value, type);

@@ -22,7 +22,9 @@ struct Port {
   uint8_t* base;
   DType row;
   DType common;
+  bool is_same;    // no conversion
   bool is_direct;  // the row works on the operand's own memory
+  bool is_one;     // the row takes a single element
 };
 
 // Blocks for operands that are converted; one set for each thread's piece of work.
@@ -33,9 +35,13 @@ struct Blocks {
 
 class Loop {
  public:
-  Loop(std::span<const Input> inputs, std::span<const Output> outputs, const Walk& walk, Row row,
+  Loop(std::span<const Input> inputs, std::span<const Output> outputs, const Walk& walk, const Rows& rows,
        const void* parameters)
-      : walk_(walk), row_(row), parameters_(parameters), outputs_(outputs.size()), inputs_(inputs.size()) {
+      : walk_(walk),
+        row_(rows.plain),
+        parameters_(parameters),
+        outputs_(outputs.size()),
+        inputs_(inputs.size()) {
     for (size_t i = 0; i < outputs_; ++i) {
       const Tensor& tensor = *outputs[i].tensor;
       set(i, tensor, tensor.mutable_data(), outputs[i].row, tensor.dtype());
@@ -45,10 +51,24 @@ class Loop {
       // Inputs are only read.
       set(outputs_ + i, tensor, const_cast<uint8_t*>(tensor.data()), inputs[i].row, inputs[i].common);
     }
+    if (rows.first_is_one != nullptr && walk.step(outputs_) == 0 && walk.step(outputs_ + 1) != 0) {
+      row_ = rows.first_is_one;
+      ports_[outputs_].is_one = true;
+    } else if (rows.second_is_one != nullptr && walk.step(outputs_ + 1) == 0) {
+      row_ = rows.second_is_one;
+      ports_[outputs_ + 1].is_one = true;
+    }
+    for (size_t i = 0; i < outputs_ + inputs_; ++i) {
+      Port& port = ports_[i];
+      // A single element that needs no conversion is read where it lies.
+      port.is_direct = port.is_direct || (port.is_one && port.is_same);
+      needs_blocks_ = needs_blocks_ || !port.is_direct;
+      splits_rows_ = splits_rows_ || !(port.is_direct || port.is_one);
+    }
   }
 
   void run(int64_t begin, int64_t end) const {
-    if (all_direct_) {
+    if (!needs_blocks_) {
       run_pieces<false>(begin, end, nullptr);
     } else {
       Blocks blocks;
@@ -59,11 +79,14 @@ class Loop {
  private:
   void set(size_t i, const Tensor& tensor, uint8_t* base, DType row, DType common) {
     const bool same = tensor.dtype() == row && (common == row || dtype_size(common) >= dtype_size(row));
-    const bool is_direct =
-        same && row != DType::kBool && walk_.step(i) == static_cast<int64_t>(dtype_size(row));
-    const bool is_bool = row == DType::kBool && tensor.dtype() == DType::kBool && walk_.step(i) == 1;
-    ports_[i] = {&tensor, base, row, common, is_direct || is_bool};
-    all_direct_ = all_direct_ && ports_[i].is_direct;
+    const bool is_packed = walk_.step(i) == static_cast<int64_t>(dtype_size(row)) || walk_.row_length() == 1;
+    ports_[i] = {.tensor = &tensor,
+                 .base = base,
+                 .row = row,
+                 .common = common,
+                 .is_same = same,
+                 .is_direct = same && is_packed,
+                 .is_one = false};
   }
 
   template <bool kConverts>
@@ -71,7 +94,7 @@ class Loop {
     walk_.for_each(begin, end, [&](const Walk::Offsets& offsets, int64_t length) {
       std::array<const void*, Walk::kMostOperands> in{};
       std::array<void*, Walk::kMostOperands> out{};
-      const int64_t most = kConverts ? static_cast<int64_t>(kBlock) : length;
+      const int64_t most = kConverts && splits_rows_ ? static_cast<int64_t>(kBlock) : length;
       for (int64_t done = 0; done < length; done += most) {
         const auto count = static_cast<size_t>(std::min(most, length - done));
         for (size_t i = 0; i < inputs_; ++i) {
@@ -113,7 +136,7 @@ class Loop {
                   port.row, block);
     }
     if (is_broadcast) {
-      repeat_packed(block, dtype_size(port.row), kBlock);
+      if (!port.is_one) repeat_packed(block, dtype_size(port.row), kBlock);
       blocks.broadcast_from[at] = place;
     }
     return block;
@@ -124,14 +147,15 @@ class Loop {
   const void* parameters_;
   size_t outputs_;
   size_t inputs_;
-  bool all_direct_ = true;
+  bool needs_blocks_ = false;
+  bool splits_rows_ = false;
   std::array<Port, Walk::kMostOperands> ports_{};
 };
 
 }  // namespace
 
 void run_elementwise(Context& context, std::span<const Input> inputs, std::span<const Output> outputs,
-                     Row row, const void* parameters, int cost) {
+                     const Rows& rows, const void* parameters, int cost) {
   if (inputs.size() + outputs.size() > Walk::kMostOperands) {
     throw Error(ErrorCode::kInternal, "too many operands for one elementwise loop");
   }
@@ -140,7 +164,7 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
   for (size_t i = 0; i < inputs.size(); ++i) operands[outputs.size() + i] = inputs[i].tensor;
   const Walk walk(outputs[0].tensor->sizes(), std::span(operands.data(), inputs.size() + outputs.size()));
   if (walk.element_count() == 0) return;
-  const Loop loop(inputs, outputs, walk, row, parameters);
+  const Loop loop(inputs, outputs, walk, rows, parameters);
   const int64_t grain = std::max<int64_t>(kGrain / std::max(cost, 1), 256);
   if (walk.element_count() <= grain) {
     loop.run(0, walk.element_count());

@@ -11,17 +11,14 @@
 
 #include "flambeau/kernels/element.h"
 #include "flambeau/ops/context.h"
+#include "flambeau/ops/row.h"
 
 namespace flambeau::ops {
-
-// `count` elements of each input to each output, all packed. Outputs may be the inputs' memory.
-using Row = void (*)(const void* const* inputs, void* const* outputs, size_t count, const void* parameters);
 
 struct Input {
   const Tensor* tensor;
   DType common;  // converted to this type first, with its rounding
-  DType
-      row;  // what the row reads: float32, float64, int64, uint64, complex64, complex128 or bool (bytes 0, 1)
+  DType row;     // what the row reads: the type to compute with, or any type that it moves as bytes
 };
 struct Output {
   const Tensor* tensor;
@@ -42,7 +39,7 @@ constexpr int64_t kGrain = 32768;
 // The inputs broadcast to the first output's sizes; all outputs have these sizes. `cost` is about how many
 // cycles an element takes, 1 for an addition: dear rows are shared among threads earlier.
 void run_elementwise(Context& context, std::span<const Input> inputs, std::span<const Output> outputs,
-                     Row row, const void* parameters = nullptr, int cost = 1);
+                     const Rows& rows, const void* parameters = nullptr, int cost = 1);
 
 // Copies values, broadcast to the sizes of `to`, with conversion as PyTorch's copy_ has it.
 void copy_into(Context& context, const Tensor& from, const Tensor& to);

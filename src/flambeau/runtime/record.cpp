@@ -12,8 +12,8 @@ namespace {
 
 using ops::Kind;
 
-// Results that are made anew when a program is loaded rather than in each run may not be larger than this, unless
-// something as large goes in.
+// Results that are made anew when a program is loaded rather than in each run may not be larger than this,
+// unless something as large goes in.
 constexpr uint64_t kMostFolded = uint64_t{16} << 20;
 
 Tensor over(std::shared_ptr<Storage> storage, const Tensor& like) {
@@ -35,7 +35,8 @@ Tensor Recorder::stand_in(const Tensor& like, Buffer buffer) {
 Tensor Recorder::fresh(const ops::Info<int64_t>& info) {
   const int64_t count = flambeau::element_count(info.sizes);
   Geometry geometry{info.sizes, info.strides, 0};
-  const size_t bytes = count == 0 ? 0 : static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
+  const size_t bytes =
+      count == 0 ? 0 : static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
   std::shared_ptr<Storage> storage = Storage::meta(bytes);
   plan_.buffer_of.emplace(storage.get(), plan_.buffers.size());
   plan_.buffers.push_back({.kind = Buffer::Kind::kArena, .bytes = bytes});
@@ -59,19 +60,22 @@ bool Recorder::may_fold(const ops::Operator& op, std::span<const Value> argument
     const bool is_written = op.schema.arguments[i].is_written();
     for_each_tensor(arguments[i], [&](const Tensor& tensor) {
       largest = std::max(largest, tensor.byte_count());
-      if (is_written) may = may && own_.contains(tensor.storage().get()) && !read_.contains(tensor.storage().get());
+      if (is_written)
+        may = may && own_.contains(tensor.storage().get()) && !read_.contains(tensor.storage().get());
     });
   }
   if (may && op.kind == Kind::kKernel) {
     for (const ops::Info<int64_t>& info : op.shape(arguments)) {
-      const uint64_t bytes = static_cast<uint64_t>(flambeau::element_count(info.sizes)) * dtype_size(info.dtype);
+      const uint64_t bytes =
+          static_cast<uint64_t>(flambeau::element_count(info.sizes)) * dtype_size(info.dtype);
       may = may && bytes <= std::max(kMostFolded, largest);
     }
   }
   return may;
 }
 
-std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments) {
   ops::Context plain = context.without_interceptor();
   std::vector<Value> results = ops::execute(plain, op, arguments);
   for (const Value& result : results) {
@@ -79,7 +83,8 @@ std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op
       // A view of a weight is not our own.
       bool is_new = true;
       for (const Value& argument : arguments) {
-        for_each_tensor(argument, [&](const Tensor& given) { is_new = is_new && given.storage() != tensor.storage(); });
+        for_each_tensor(argument,
+                        [&](const Tensor& given) { is_new = is_new && given.storage() != tensor.storage(); });
       }
       if (is_new && own_.insert(tensor.storage().get()).second) kept_.push_back(tensor.storage());
     });
@@ -87,7 +92,8 @@ std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op
   return results;
 }
 
-// A constant that a run changes: from now on it is memory of the run, which starts with what the constant holds.
+// A constant that a run changes: from now on it is memory of the run, which starts with what the constant
+// holds.
 void Recorder::demote(const std::shared_ptr<Storage>& storage, const ops::Library& library) {
   const auto bytes = static_cast<int64_t>(storage->size());
   std::shared_ptr<Storage> snapshot = Storage::uninitialized(storage->size());
@@ -103,19 +109,8 @@ void Recorder::demote(const std::shared_ptr<Storage>& storage, const ops::Librar
   plan_.steps.insert(plan_.steps.begin(), std::move(step));
 }
 
-void Recorder::make_writable(const ops::Operator& op, std::span<const Value> arguments) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!op.schema.arguments[i].is_written()) continue;
-    for_each_tensor(arguments[i], [&](const Tensor& tensor) {
-      if (!is_known(tensor)) return;
-      if (!own_.contains(tensor.storage().get())) {
-        throw Error(ErrorCode::kUnsupported, "a constant of the program is written to");
-      }
-    });
-  }
-}
-
-void Recorder::add_step(const ops::Operator& op, std::span<const Value> arguments, std::vector<Tensor> outputs) {
+void Recorder::add_step(const ops::Operator& op, std::span<const Value> arguments,
+                        std::vector<Tensor> outputs) {
   Step step;
   step.op = &op;
   step.arguments.assign(arguments.begin(), arguments.end());
@@ -147,7 +142,8 @@ std::vector<Value> Recorder::add_kernel(const ops::Operator& op, std::span<const
 }
 
 // One that only writes to its arguments, or checks them, is a step. Any other must get along without data.
-std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Operator& op,
+                                          std::span<const Value> arguments) {
   if (op.is_random) throw Error(ErrorCode::kUnsupported, "a function of random numbers has no plan");
   const bool writes = op.schema.is_mutable();
   if (!writes && !op.schema.returns.empty()) {
@@ -166,7 +162,8 @@ std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Oper
   return results;
 }
 
-std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Operator& op,
+                                          std::span<const Value> arguments) {
   const ops::Operator& base = *op.base;
   if (base.kind == Kind::kView) return ops::execute(context, base, arguments);
   const Tensor& self = arguments[0].tensor();
@@ -188,7 +185,8 @@ std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Oper
   return {arguments[0]};
 }
 
-std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments) {
   if (may_fold(op, arguments)) return fold(context, op, arguments);
   switch (op.kind) {
     case Kind::kKernel:

@@ -1,5 +1,5 @@
-// Stands at the entry of all operators while a program runs on tensors without data, and writes down the kernel calls a
-// real run will make.
+// Stands at the entry of all operators while a program runs on tensors without data, and writes down the
+// kernel calls a real run will make.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ class Recorder final : public ops::Interceptor {
  public:
   explicit Recorder(Plan& plan) : plan_(plan) {}
 
-  std::vector<Value> call(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) override;
+  std::vector<Value> call(ops::Context& context, const ops::Operator& op,
+                          std::span<const Value> arguments) override;
   // A tensor like this one in memory that the plan has yet to place.
   Tensor stand_in(const Tensor& like, Buffer buffer);
   // Which node the next calls belong to.
@@ -25,10 +26,11 @@ class Recorder final : public ops::Interceptor {
   bool may_fold(const ops::Operator& op, std::span<const Value> arguments) const;
   std::vector<Value> fold(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
   std::vector<Value> add_kernel(const ops::Operator& op, std::span<const Value> arguments);
-  std::vector<Value> add_function(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
-  std::vector<Value> add_in_place(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
+  std::vector<Value> add_function(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments);
+  std::vector<Value> add_in_place(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments);
   void add_step(const ops::Operator& op, std::span<const Value> arguments, std::vector<Tensor> outputs);
-  void make_writable(const ops::Operator& op, std::span<const Value> arguments);
   void demote(const std::shared_ptr<Storage>& storage, const ops::Library& library);
   Tensor fresh(const ops::Info<int64_t>& info);
 

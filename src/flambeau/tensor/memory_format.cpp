@@ -16,4 +16,13 @@ std::string_view memory_format_name(MemoryFormat format) {
   return "unknown";
 }
 
+std::optional<MemoryFormat> memory_format_from_name(std::string_view name) {
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  for (const MemoryFormat format : {MemoryFormat::kContiguous, MemoryFormat::kPreserve,
+                                    MemoryFormat::kChannelsLast, MemoryFormat::kChannelsLast3d}) {
+    if (memory_format_name(format) == name) return format;
+  }
+  return {};
+}
+
 }  // namespace flambeau

@@ -1,26 +1,189 @@
-// Copies: clone, copy, and changes of type.
+// Copies and changes of type: clone, contiguous, copy, to.
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/overlap.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
 namespace {
 
 template <typename N>
+Info<N> like(const Info<N>& self, DType dtype, MemoryFormat format, Device device) {
+  return {.dtype = dtype, .sizes = self.sizes, .strides = like_strides(self, format), .device = device};
+}
+
+template <typename N>
 Info<N> clone_shape(const Info<N>& self, std::optional<MemoryFormat> format) {
-  return {.dtype = self.dtype,
-          .sizes = self.sizes,
-          .strides = like_strides(self, format.value_or(MemoryFormat::kPreserve)),
-          .device = self.device};
+  return like(self, self.dtype, format.value_or(MemoryFormat::kPreserve), self.device);
 }
 
 void clone_kernel(Context& context, const Tensor& self, std::optional<MemoryFormat>, Tensor& out) {
   copy_into(context, self, out);
 }
 
+template <typename N>
+Info<N> lift_fresh_copy_shape(const Info<N>& self) {
+  return clone_shape(self, std::nullopt);
+}
+
+void lift_fresh_copy_kernel(Context& context, const Tensor& self, Tensor& out) {
+  copy_into(context, self, out);
+}
+
+template <typename N>
+bool has_format(const Info<N>& self, MemoryFormat format) {
+  if (format == MemoryFormat::kContiguous) return is_contiguous(self);
+  const size_t rank = format == MemoryFormat::kChannelsLast ? 4 : 5;
+  return self.dim() == rank && is_channels_last(self);
+}
+
+template <typename N>
+Info<N> contiguous_shape(const Info<N>& self, MemoryFormat format) {
+  if (format == MemoryFormat::kPreserve) {
+    fail_view("preserve memory format is unsupported by the contiguous operator");
+  }
+  return has_format(self, format) ? self : like(self, self.dtype, format, self.device);
+}
+
+Tensor fresh_copy(Context& context, const Tensor& self, const Info<int64_t>& info) {
+  Tensor out = context.allocate(info);
+  if (!out.is_meta() && out.element_count() > 0) {
+    if (self.is_meta()) {
+      throw Error(ErrorCode::kInvalidArgument, "Cannot copy out of meta tensor; no data!",
+                  "give the program its weights");
+    }
+    copy_into(context, self, out);
+  }
+  return out;
+}
+
+Tensor make_contiguous(Context& context, const Tensor& self, MemoryFormat format) {
+  const Info<int64_t> from = info_of(self);
+  if (format != MemoryFormat::kPreserve && has_format(from, format)) return self;
+  return fresh_copy(context, self, contiguous_shape(from, format));
+}
+
+// What copy_ gives in a fresh tensor of the geometry of `self`.
+template <typename N>
+Info<N> copy_shape(const Info<N>& self, const Info<N>& src, bool) {
+  expand_info(src, self.sizes.span());
+  Info<N> info = self;
+  info.offset = 0;
+  info.is_wrapped_number = false;
+  if (!is_dense(self)) info.strides = like_strides(self, MemoryFormat::kPreserve);
+  return info;
+}
+
+void copy_kernel(Context& context, const Tensor&, const Tensor& src, bool, Tensor& out) {
+  copy_into(context, src, out);
+}
+
 Tensor copy_in_place(Context& context, const Tensor& self, const Tensor& src, bool) {
-  copy_into(context, src, self);
+  const Tensor from = expanded(src, self.sizes());
+  if (overlaps_partly(from, self)) {
+    copy_into(context, fresh_copy(context, from, contiguous(from.dtype(), from.sizes())), self);
+  } else {
+    copy_into(context, from, self);
+  }
   return self;
+}
+
+// ---- to
+
+template <typename N>
+Info<N> to_copy_shape(const Info<N>& self, std::optional<DType> dtype, std::optional<Layout>,
+                      std::optional<Device> device, std::optional<bool>, bool,
+                      std::optional<MemoryFormat> format) {
+  return like(self, dtype.value_or(self.dtype), format.value_or(MemoryFormat::kPreserve),
+              device.value_or(self.device));
+}
+
+void to_copy_kernel(Context& context, const Tensor& self, std::optional<DType>, std::optional<Layout>,
+                    std::optional<Device>, std::optional<bool>, bool, std::optional<MemoryFormat>,
+                    Tensor& out) {
+  copy_into(context, self, out);
+}
+
+template <typename N>
+bool stays(const Info<N>& self, DType dtype, Device device, bool copy, MemoryFormat format) {
+  return dtype == self.dtype && device == self.device && !copy &&
+         (format == MemoryFormat::kPreserve || suggested_format(self) == format);
+}
+
+template <typename N>
+Info<N> to_info(const Info<N>& self, DType dtype, Device device, bool copy,
+                std::optional<MemoryFormat> format) {
+  const MemoryFormat wanted = format.value_or(MemoryFormat::kPreserve);
+  return stays(self, dtype, device, copy, wanted) ? self : like(self, dtype, wanted, device);
+}
+
+Tensor to(Context& context, const Tensor& self, DType dtype, Device device, bool copy,
+          std::optional<MemoryFormat> format) {
+  const Info<int64_t> from = info_of(self);
+  const MemoryFormat wanted = format.value_or(MemoryFormat::kPreserve);
+  if (stays(from, dtype, device, copy, wanted)) return self;
+  return fresh_copy(context, self, like(from, dtype, wanted, device));
+}
+
+void require_strided(std::optional<Layout> layout) {
+  if (layout.value_or(Layout::kStrided) == Layout::kStrided) return;
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("no operator makes tensors of layout {}", layout_name(*layout)));
+}
+
+template <typename N>
+Info<N> to_dtype_shape(const Info<N>& self, DType dtype, bool, bool copy,
+                       std::optional<MemoryFormat> format) {
+  return to_info(self, dtype, self.device, copy, format);
+}
+Tensor to_dtype(Context& context, const Tensor& self, DType dtype, bool, bool copy,
+                std::optional<MemoryFormat> format) {
+  return to(context, self, dtype, self.device(), copy, format);
+}
+
+template <typename N>
+Info<N> to_device_shape(const Info<N>& self, Device device, DType dtype, bool, bool copy,
+                        std::optional<MemoryFormat> format) {
+  return to_info(self, dtype, device, copy, format);
+}
+Tensor to_device(Context& context, const Tensor& self, Device device, DType dtype, bool, bool copy,
+                 std::optional<MemoryFormat> format) {
+  return to(context, self, dtype, device, copy, format);
+}
+
+template <typename N>
+Info<N> to_layout_shape(const Info<N>& self, std::optional<DType> dtype, std::optional<Layout>,
+                        std::optional<Device> device, std::optional<bool>, bool, bool copy,
+                        std::optional<MemoryFormat> format) {
+  return to_info(self, dtype.value_or(self.dtype), device.value_or(self.device), copy, format);
+}
+Tensor to_layout(Context& context, const Tensor& self, std::optional<DType> dtype,
+                 std::optional<Layout> layout, std::optional<Device> device, std::optional<bool>, bool,
+                 bool copy, std::optional<MemoryFormat> format) {
+  require_strided(layout);
+  return to(context, self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, format);
+}
+
+template <typename N>
+Info<N> to_other_shape(const Info<N>& self, const Info<N>& other, bool, bool copy,
+                       std::optional<MemoryFormat> format) {
+  return to_info(self, other.dtype, other.device, copy, format);
+}
+Tensor to_other(Context& context, const Tensor& self, const Tensor& other, bool, bool copy,
+                std::optional<MemoryFormat> format) {
+  return to(context, self, other.dtype(), other.device(), copy, format);
+}
+
+template <typename N>
+Info<N> type_as_shape(const Info<N>& self, const Info<N>& other) {
+  return to_info(self, other.dtype, other.device, false, std::nullopt);
+}
+Tensor type_as(Context& context, const Tensor& self, const Tensor& other) {
+  return to(context, self, other.dtype(), other.device(), false, std::nullopt);
 }
 
 }  // namespace
@@ -29,8 +192,52 @@ void define_copy(Library& library) {
   library.define("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
       .shape<clone_shape<int64_t>, clone_shape<SymInt>>()
       .kernel<clone_kernel>();
+  library.define("aten::lift_fresh_copy(Tensor self) -> Tensor")
+      .shape<lift_fresh_copy_shape<int64_t>, lift_fresh_copy_shape<SymInt>>()
+      .kernel<lift_fresh_copy_kernel>();
+  library.define("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
+      .shape<contiguous_shape<int64_t>, contiguous_shape<SymInt>>()
+      .function<make_contiguous>();
+  library.define("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
+      .shape<copy_shape<int64_t>, copy_shape<SymInt>>()
+      .kernel<copy_kernel>();
   library.define("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
       .function<copy_in_place>();
+  library
+      .define(
+          "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
+          "memory_format=None) -> Tensor")
+      .shape<to_copy_shape<int64_t>, to_copy_shape<SymInt>>()
+      .kernel<to_copy_kernel>();
+  library
+      .define(
+          "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+          "MemoryFormat? memory_format=None) -> Tensor(a)")
+      .shape<to_dtype_shape<int64_t>, to_dtype_shape<SymInt>>()
+      .function<to_dtype>();
+  library
+      .define(
+          "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
+          "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)")
+      .shape<to_device_shape<int64_t>, to_device_shape<SymInt>>()
+      .function<to_device>();
+  library
+      .define(
+          "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
+          "memory_format=None) -> Tensor(a)")
+      .shape<to_layout_shape<int64_t>, to_layout_shape<SymInt>>()
+      .function<to_layout>();
+  library
+      .define(
+          "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
+          "MemoryFormat? memory_format=None) -> Tensor(a)")
+      .shape<to_other_shape<int64_t>, to_other_shape<SymInt>>()
+      .function<to_other>();
+  library.define("aten::type_as(Tensor self, Tensor other) -> Tensor")
+      .shape<type_as_shape<int64_t>, type_as_shape<SymInt>>()
+      .function<type_as>();
 }
 
 }  // namespace flambeau::ops

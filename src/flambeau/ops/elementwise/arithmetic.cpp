@@ -1,52 +1,126 @@
 // Sum, difference and product, with PyTorch's promotion.
+#include "flambeau/ops/elementwise/kernels.h"
+
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {
 
-// Arithmetic on integers wraps, as it does in PyTorch.
-template <typename T, typename F>
-T wrapping(T a, T b, F&& f) {
-  if constexpr (std::is_same_v<T, int64_t>) {
-    return static_cast<int64_t>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-  } else {
-    return f(a, b);
-  }
-}
-
-template <typename T>
-T number(const Scalar& scalar) {
-  if constexpr (requires(T t) { t.real(); }) {
-    return T(scalar.to_complex());
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(scalar.to_int());
-  } else {
-    return static_cast<T>(scalar.to_double());
-  }
-}
-
 struct Add {
-  Scalar alpha;
+  static constexpr std::string_view kName = "add";
+  static constexpr Hot kHot = Hot::kAdd;
   template <typename T>
   T operator()(T a, T b) const {
-    return wrapping(a, wrapping(b, number<T>(alpha), [](auto x, auto y) { return x * y; }),
-                    [](auto x, auto y) { return x + y; });
+    return a + b;
+  }
+};
+struct Sub {
+  static constexpr std::string_view kName = "sub";
+  static constexpr Hot kHot = Hot::kSub;
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+struct AddScaled {
+  Scalar alpha;
+  static constexpr std::string_view kName = "add";
+  static constexpr Hot kHot = Hot::kAddScaled;
+  HotNumbers numbers() const { return hot_numbers(alpha); }
+  template <typename T>
+  auto prepare() const {
+    return [factor = number<T>(alpha)](T a, T b) { return a + factor * b; };
+  }
+};
+struct Mul {
+  static constexpr std::string_view kName = "mul";
+  static constexpr Hot kHot = Hot::kMul;
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+struct Div {
+  static constexpr std::string_view kName = "div";
+  static constexpr Hot kHot = Hot::kDiv;
+  template <FloatingNumber T>
+  T operator()(T a, T b) const {
+    return a / b;
   }
 };
 
-template <typename N>
-Info<N> add_shape(const Info<N>& self, const Info<N>& other, Scalar) {
-  return elementwise_info<N>(result_type(self, other), self, other);
+template <typename F>
+void arithmetic(Context& context, const F& function, const Tensor& self, const Tensor& other, Tensor& out) {
+  const DType common = out.dtype();
+  const Input inputs[] = {precise(self, common), precise(other, common)};
+  map_inputs(context, F::kName, function, common, out, inputs);
 }
 
-void add_kernel(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
-  map(context, "add", Add{alpha}, out.dtype(), out, self, other);
+void check_alpha(const Tensor& out, const Scalar& alpha) {
+  if (alpha.is_bool() && out.dtype() != DType::kBool) {
+    throw Error(ErrorCode::kInvalidArgument, "Boolean alpha only supported for Boolean results.");
+  }
+  if (is_integral(out.dtype()) && (alpha.is_float() || alpha.is_complex())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "For integral input tensors, argument alpha must not be a floating point number.");
+  }
+  if (is_floating(out.dtype()) && alpha.is_complex()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "For non-complex input tensors, argument alpha must not be a complex number.");
+  }
+}
+
+bool is_one(const Scalar& alpha) { return alpha.to_complex() == std::complex<double>(1); }
+
+Scalar negative(const Scalar& alpha) {
+  if (alpha.is_complex()) return -alpha.to_complex();
+  if (alpha.is_float()) return -alpha.to_double();
+  return static_cast<int64_t>(-static_cast<uint64_t>(alpha.to_int()));
+}
+
+void add(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
+  check_alpha(out, alpha);
+  if (is_one(alpha)) return arithmetic(context, Add{}, self, other, out);
+  arithmetic(context, AddScaled{alpha}, self, other, out);
+}
+void add_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
+  add(context, self, wrapped_number(other), alpha, out);
+}
+
+void sub(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
+  if (self.dtype() == DType::kBool && other.dtype() == DType::kBool) {
+    throw Error(ErrorCode::kUnsupported,
+                "Subtraction, the `-` operator, with two bool tensors is not supported.",
+                "use the `^` or `logical_xor()` operator instead");
+  }
+  if (self.dtype() == DType::kBool || other.dtype() == DType::kBool) {
+    throw Error(ErrorCode::kUnsupported,
+                "Subtraction, the `-` operator, with a bool tensor is not supported.",
+                "to invert a mask, use the `~` or `logical_not()` operator instead");
+  }
+  check_alpha(out, alpha);
+  if (is_one(alpha)) return arithmetic(context, Sub{}, self, other, out);
+  arithmetic(context, AddScaled{negative(alpha)}, self, other, out);
+}
+void sub_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
+  sub(context, self, wrapped_number(other), alpha, out);
+}
+void rsub(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
+  sub(context, other, self, alpha, out);
+}
+void rsub_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
+  sub(context, wrapped_number(other), self, alpha, out);
+}
+
+template <typename F>
+void plain(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  arithmetic(context, F{}, self, other, out);
+}
+template <typename F>
+void plain_number(Context& context, const Tensor& self, Scalar other, Tensor& out) {
+  arithmetic(context, F{}, self, wrapped_number(other), out);
 }
 
 }  // namespace
@@ -56,11 +130,50 @@ void fail_dtype(std::string_view what, DType dtype) {
               fmt::format("\"{}\" not implemented for '{}'", what, dtype_name(dtype)));
 }
 
+void require_computable(std::string_view what, DType dtype, bool takes_bool) {
+  const DTypeInfo& info = dtype_info(dtype);
+  const bool is_small_float = info.is_floating && info.size == 1;
+  if (info.is_quantized || is_small_float || info.per_byte > 1 || (dtype == DType::kBool && !takes_bool)) {
+    fail_dtype(what, dtype);
+  }
+}
+
 void define_arithmetic(Library& library) {
-  library.define("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
-      .shape<add_shape<int64_t>, add_shape<SymInt>>()
-      .kernel<add_kernel>()
-      .elementwise();
+  elementwise<PromotedType, add>(library,
+                                 "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  elementwise<FirstNumberType, add_number>(
+      library, "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
+  elementwise<PromotedType, sub>(library,
+                                 "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  elementwise<FirstNumberType, sub_number>(
+      library, "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
+  elementwise<PromotedType, sub>(
+      library, "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  elementwise<FirstNumberType, sub_number>(
+      library, "aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
+  elementwise<PromotedType, rsub>(
+      library, "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  elementwise<FirstNumberType, rsub_number>(
+      library, "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
+  elementwise<PromotedType, plain<Mul>>(library, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberType, plain_number<Mul>>(library,
+                                             "aten::mul.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<PromotedType, plain<Mul>>(library,
+                                        "aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberType, plain_number<Mul>>(library,
+                                             "aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<PromotedFloatType, plain<Div>>(library,
+                                             "aten::div.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberFloatType, plain_number<Div>>(library,
+                                                  "aten::div.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<PromotedFloatType, plain<Div>>(library,
+                                             "aten::divide.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberFloatType, plain_number<Div>>(library,
+                                                  "aten::divide.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<PromotedFloatType, plain<Div>>(library,
+                                             "aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberFloatType, plain_number<Div>>(
+      library, "aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor");
 }
 
 }  // namespace flambeau::ops

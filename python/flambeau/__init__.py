@@ -1,0 +1,76 @@
+"""PyTorch models without PyTorch: tensors, operators and exported programs on the CPU.
+
+    import flambeau, numpy
+    x = numpy.ones((2, 3), dtype="float32")
+    y = flambeau.ops.aten.add.Tensor(x, x, alpha=2)   # a flambeau.Tensor
+    y.numpy()
+
+Tensors of PyTorch, arrays of numpy and anything with __dlpack__ go in without a copy, and results come out the
+same way: torch.from_dlpack(y).
+"""
+
+from flambeau import ops as _ops
+from flambeau._flambeau import Error, Object, Operator, Session, Tensor
+
+__all__ = [
+    "Error",
+    "Object",
+    "Operator",
+    "Tensor",
+    "get_rng_state",
+    "get_threads",
+    "manual_seed",
+    "operators",
+    "ops",
+    "register",
+    "schema",
+    "set_rng_state",
+    "set_threads",
+]
+
+_session = Session()
+ops = _ops.Operators(_session)
+
+
+def operators(derived=False):
+    """The names of all operators that can be called; with `derived` also of those made out of others (in place,
+    out=, the copying twins of views)."""
+    return _session.operators(derived)
+
+
+def schema(name):
+    """What an operator takes and gives, as PyTorch prints it: schema('aten::relu')."""
+    return _session.schema(name)
+
+
+def register(schema, function):
+    """Adds an operator that a Python function computes.
+
+    register("my::scale(Tensor x, float factor) -> Tensor", f) makes ops.my.scale(x, 2.0) call f(x, 2.0): all
+    arguments come by position, tensors as flambeau.Tensor. Several results are a tuple."""
+    _session.register(schema, function)
+
+
+def manual_seed(seed):
+    """Starts the random numbers over: the same seed gives the numbers that PyTorch gives."""
+    _session.manual_seed(seed % 2**64)
+
+
+def get_rng_state():
+    """Where the random numbers are, as the bytes of torch.get_rng_state()."""
+    return _session.random_state()
+
+
+def set_rng_state(state):
+    """Goes on from a state: bytes, or what torch.get_rng_state() gave."""
+    _session.set_random_state(state if isinstance(state, bytes) else bytes(state.tolist()))
+
+
+def get_threads():
+    """How many threads an operator may use."""
+    return _session.threads()
+
+
+def set_threads(threads):
+    """Sets how many threads an operator may use."""
+    _session.set_threads(threads)

@@ -1,0 +1,192 @@
+// The Python module flambeau._flambeau: tensors, operators, errors. The rest of the package is Python.
+#include <pybind11/complex.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "session.h"
+
+namespace flambeau::python {
+namespace {
+
+py::object& error_class() {
+  // Made once, for the life of the interpreter: exceptions may outlive the module.
+  static py::object* const made = [] {
+    PyObject* const type = PyErr_NewExceptionWithDoc(
+        "flambeau.Error",
+        "What Flambeau refuses or cannot do.\n\n"
+        "code: what kind of error it is, e.g. 'invalid_argument', 'corrupt', 'unsupported', 'not_found'.\n"
+        "message: what was found and what was expected.\n"
+        "remedy: what to do about it; may be empty.\n"
+        "locations: pairs of kind and value, outermost first, e.g. ('file', 'model.pt2').",
+        PyExc_RuntimeError, nullptr);
+    if (type == nullptr) throw py::error_already_set();
+    return new py::object(py::reinterpret_steal<py::object>(type));
+  }();
+  return *made;
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const py::object made = error_class()(error.what());
+    py::list locations;
+    for (const Location& location : error.locations())
+      locations.append(py::make_tuple(location.kind, location.value));
+    made.attr("code") = std::string(error_code_name(error.code()));
+    made.attr("message") = error.message();
+    made.attr("remedy") = error.remedy();
+    made.attr("locations") = locations;
+    PyErr_SetObject(error_class().ptr(), made.ptr());
+  }
+}
+
+Tensor make_tensor(const py::object& object) {
+  if (std::optional<Tensor> tensor = find_tensor(object)) return std::move(*tensor);
+  const Value value = to_value(object);
+  if (value.is_number()) return ops::scalar_tensor(value.scalar(), value.scalar().dtype());
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
+    return from_numpy(py::module_::import("numpy").attr("array")(object));
+  throw Error(ErrorCode::kInvalidArgument, "a " + type_name(object) + " is no tensor",
+              "give an array, something with __dlpack__, a number, or nested lists of numbers");
+}
+
+std::string describe(const Tensor& tensor) {
+  constexpr int64_t kMostShown = 64;
+  if (!tensor.defined()) return "flambeau.Tensor(undefined)";
+  std::string text = "flambeau.Tensor(" + tensor.summary();
+  if (tensor.layout() == Layout::kStrided && !tensor.is_meta() && dlpack_type(tensor.dtype()) &&
+      tensor.dtype() != DType::kFloat4E2M1FNx2 && tensor.element_count() <= kMostShown) {
+    text += ", " + std::string(py::repr(nested_list(tensor, 0, tensor.offset())));
+  }
+  return text + ")";
+}
+
+py::object export_dlpack(const Tensor& tensor, const py::object& stream, const py::object& max_version,
+                         const py::object& device, const py::object& copy) {
+  if (!stream.is_none()) throw py::buffer_error("a tensor on the CPU has no stream");
+  if (!device.is_none() && !device.equal(py::make_tuple(dlpack::kCpu, 0)))
+    throw py::buffer_error("the tensor is on the CPU and goes to no other device");
+  Tensor shown = tensor;
+  if (!copy.is_none() && copy.cast<bool>()) {
+    shown = copy_elements(tensor.dtype(), tensor.data(), tensor.sizes(), [&] {
+      Dims strides = tensor.strides();
+      for (int64_t& stride : strides) stride *= static_cast<int64_t>(tensor.element_size());
+      return strides;
+    }());
+  }
+  if (!max_version.is_none() && max_version.cast<std::pair<int, int>>().first >= 1)
+    return export_capsule<dlpack::ManagedVersioned>(shown, "dltensor_versioned");
+  return export_capsule<dlpack::Managed>(shown, "dltensor");
+}
+
+void bind_tensor(py::module_& module) {
+  py::class_<Tensor>(
+      module, "Tensor",
+      "A typed, strided view of memory, shared with whoever gave it.\n\n"
+      "Tensor(x) takes PyTorch tensors, numpy arrays and anything with __dlpack__ without a copy\n"
+      "(read-only arrays and negative strides are copied), numbers, and nested lists of numbers.")
+      .def(py::init(&make_tensor), py::arg("data"))
+      .def("__dlpack__", &export_dlpack, py::kw_only(), py::arg("stream") = py::none(),
+           py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
+           py::arg("copy") = py::none(),
+           "The same memory as a DLPack capsule: torch.from_dlpack(x), numpy.from_dlpack(x).")
+      .def("__dlpack_device__", [](const Tensor&) { return py::make_tuple(dlpack::kCpu, 0); })
+      .def("numpy", &to_numpy, "The same memory as a numpy array.")
+      .def(
+          "__array__",
+          [](const Tensor& tensor, const py::object& dtype, const py::object& copy) -> py::object {
+            const py::array array = to_numpy(tensor);
+            if (!dtype.is_none()) {
+              const bool must_copy = !copy.is_none() && copy.cast<bool>();
+              return array.attr("astype")(dtype, py::arg("copy") = must_copy);
+            }
+            if (!copy.is_none() && copy.cast<bool>()) return array.attr("copy")();
+            return array;
+          },
+          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def_property_readonly(
+          "dtype", [](const Tensor& tensor) { return std::string(dtype_name(tensor.dtype())); },
+          "PyTorch's name of the element type: 'float32'.")
+      .def_property_readonly("device", [](const Tensor& tensor) { return tensor.device().to_string(); })
+      .def_property_readonly("layout",
+                             [](const Tensor& tensor) { return std::string(layout_name(tensor.layout())); })
+      .def_property_readonly("shape", [](const Tensor& tensor) { return to_tuple(tensor.sizes()); })
+      .def_property_readonly(
+          "strides", [](const Tensor& tensor) { return to_tuple(tensor.strides()); }, "In elements.")
+      .def_property_readonly(
+          "offset", [](const Tensor& tensor) { return tensor.offset(); },
+          "Where the first element is in the storage, in elements.")
+      .def_property_readonly("ndim", [](const Tensor& tensor) { return tensor.dim(); })
+      .def_property_readonly(
+          "size", [](const Tensor& tensor) { return tensor.element_count(); }, "The number of elements.")
+      .def_property_readonly(
+          "data_ptr", [](const Tensor& tensor) { return reinterpret_cast<uintptr_t>(tensor.data()); },
+          "The address of the first element.")
+      .def("is_contiguous", [](const Tensor& tensor) { return tensor.is_contiguous(); })
+      .def(
+          "item", [](const Tensor& tensor) { return number_to_python(ops::item(tensor)); },
+          "The number in a tensor of one element.")
+      .def(
+          "tolist", [](const Tensor& tensor) { return nested_list(tensor, 0, tensor.offset()); },
+          "The numbers as nested lists.")
+      .def("__len__",
+           [](const Tensor& tensor) {
+             if (tensor.dim() == 0) throw py::type_error("a tensor without dimensions has no length");
+             return tensor.sizes()[0];
+           })
+      .def("__bool__", [](const Tensor& tensor) { return ops::item(tensor).to_bool(); })
+      .def("__int__", [](const Tensor& tensor) { return ops::item(tensor).to_int(); })
+      .def("__float__", [](const Tensor& tensor) { return ops::item(tensor).to_double(); })
+      .def("__repr__", &describe);
+  py::class_<Object>(module, "Object", "Something that only some operators understand.")
+      .def_readonly("class_name", &Object::class_name);
+}
+
+void bind_operators(py::module_& module) {
+  py::class_<Session, std::shared_ptr<Session>>(module, "Session",
+                                                "The operators, the threads and the random numbers.")
+      .def(py::init<>())
+      .def("has", &Session::has, py::arg("name"))
+      .def("schema", &Session::schema, py::arg("name"))
+      .def("overloads", &Session::overloads, py::arg("name"))
+      .def(
+          "operators", [](const Session& session, bool derived) { return session.library().names(derived); },
+          py::arg("derived") = false)
+      .def("threads", &Session::threads)
+      .def("set_threads", &Session::set_threads, py::arg("threads"))
+      .def("manual_seed", &Session::manual_seed, py::arg("seed"))
+      .def("random_state", &Session::random_state)
+      .def("set_random_state", &Session::set_random_state, py::arg("state"))
+      .def("register", &Session::add, py::arg("schema"), py::arg("function"))
+      .def(
+          "get",
+          [](const std::shared_ptr<Session>& session, const std::string& name) {
+            return BoundOperator{session, &session->get(name)};
+          },
+          py::arg("name"))
+      .def("call_best",
+           [](Session& session, const std::string& name, const py::args& positional,
+              const py::kwargs& keywords) { return session.call_best(name, positional, keywords); });
+  py::class_<BoundOperator>(module, "Operator", "One overload of an operator; call it.")
+      .def("__call__",
+           [](const BoundOperator& self, const py::args& positional, const py::kwargs& keywords) {
+             return self.session->call(*self.op, positional, keywords);
+           })
+      .def_property_readonly("name", [](const BoundOperator& self) { return self.op->name(); })
+      .def_property_readonly("schema", [](const BoundOperator& self) { return to_string(self.op->schema); })
+      .def("__repr__", [](const BoundOperator& self) {
+        return "<flambeau operator " + to_string(self.op->schema) + ">";
+      });
+}
+
+}  // namespace
+}  // namespace flambeau::python
+
+PYBIND11_MODULE(_flambeau, module) {
+  using namespace flambeau::python;
+  module.attr("Error") = error_class();
+  py::register_exception_translator(&translate);
+  bind_tensor(module);
+  bind_operators(module);
+}

@@ -1,0 +1,247 @@
+// What the Python module owns: the operators, the threads, the random numbers; and how Python calls an
+// operator. Several Python threads may call at once: each call has a context of its own.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flambeau/kernels/generator.h"
+#include "flambeau/ops/call.h"
+#include "values.h"
+
+namespace flambeau::python {
+
+// "aten::add.Tensor", and the same as Python spells it: "aten.add.Tensor".
+inline OperatorName read_name(std::string_view text) {
+  std::string name(text);
+  if (name.find("::") == std::string::npos) {
+    const size_t dot = name.find('.');
+    if (dot != std::string::npos) name.replace(dot, 1, "::");
+  }
+  const size_t start = name.find("::");
+  const size_t dot = start == std::string::npos ? start : name.find('.', start);
+  if (dot == std::string::npos) return {name, ""};
+  const std::string overload = name.substr(dot + 1);
+  return {name.substr(0, dot), overload == "default" ? "" : overload};
+}
+
+class Session {
+ public:
+  const ops::Library& library() const { return library_; }
+
+  int threads() const { return pool()->threads(); }
+  void set_threads(int threads) {
+    if (threads < 1) throw Error(ErrorCode::kInvalidArgument, "the number of threads must be at least 1");
+    auto fresh = std::make_shared<ThreadPool>(threads);
+    const std::lock_guard lock(pool_mutex_);
+    pool_ = std::move(fresh);
+  }
+
+  void manual_seed(uint64_t seed) {
+    const std::lock_guard lock(generator_mutex_);
+    generator_.manual_seed(seed);
+  }
+  py::bytes random_state() const {
+    const std::lock_guard lock(generator_mutex_);
+    const auto state = generator_.state();
+    return {reinterpret_cast<const char*>(state.data()), state.size()};
+  }
+  void set_random_state(const std::string& state) {
+    const std::lock_guard lock(generator_mutex_);
+    generator_.set_state({reinterpret_cast<const uint8_t*>(state.data()), state.size()});
+  }
+
+  bool has(std::string_view name) const { return library_.find(read_name(name)) != nullptr; }
+  const ops::Operator& get(std::string_view name) const { return library_.get(read_name(name)); }
+  std::string schema(std::string_view name) const {
+    const OperatorName parsed = read_name(name);
+    if (const ops::Operator* const op = library_.find(parsed)) return to_string(op->schema);
+    return to_string(library_.schemas().get(parsed).schema);
+  }
+  std::vector<std::string> overloads(const std::string& name) const {
+    std::vector<std::string> found;
+    for (const std::string& overload : library_.schemas().overloads(read_name(name).name)) {
+      if (library_.find(read_name(name).name, overload) != nullptr) found.push_back(overload);
+    }
+    return found;
+  }
+
+  // A Python function as an operator. It takes and gives what calls from Python do.
+  void add(const std::string& schema, py::function function) {
+    if (depth() > 0) {
+      throw Error(ErrorCode::kInvalidArgument, "an operator cannot be registered while another one runs");
+    }
+    const std::shared_ptr<const void> held = keep(std::move(function));
+    const size_t returns = parse_schema(schema).returns.size();
+    const auto run = [held, returns](ops::Context&, std::span<const Value> arguments) {
+      const py::gil_scoped_acquire lock;
+      const py::handle callee(static_cast<PyObject*>(const_cast<void*>(held.get())));
+      py::tuple given(arguments.size());
+      for (size_t i = 0; i < arguments.size(); ++i) given[i] = to_python(arguments[i]);
+      return take_results(callee(*given), returns);
+    };
+    // Calls that run now search the library, and may be waiting for the interpreter's lock.
+    const py::gil_scoped_release released;
+    const std::unique_lock lock(library_mutex_);
+    library_.add(schema, {.function = run, .shape = {}});
+  }
+
+  py::object call(const ops::Operator& op, const py::args& positional, const py::kwargs& keywords) {
+    const Arguments arguments = to_arguments(positional, keywords);
+    return run([&] {
+      return execute(op, ops::bind_arguments(op.schema, arguments.positional, arguments.keywords));
+    });
+  }
+
+  // The overload that fits the arguments best: one that takes them as they are, else one that takes them
+  // converted (a number as a tensor, a tensor as a number).
+  py::object call_best(const std::string& name, const py::args& positional, const py::kwargs& keywords) {
+    const std::vector<const ops::Operator*> candidates = find_overloads(read_name(name).name);
+    if (candidates.empty()) library_.get(read_name(name));  // throws
+    const Arguments arguments = to_arguments(positional, keywords);
+    return run([&] {
+      std::string tried;
+      for (const bool is_strict : {true, false}) {
+        for (const ops::Operator* const op : candidates) {
+          if (is_strict && !fits_as_it_is(op->schema, arguments)) continue;
+          std::vector<Value> bound;
+          try {
+            bound = ops::bind_arguments(op->schema, arguments.positional, arguments.keywords);
+          } catch (const Error& error) {
+            if (candidates.size() == 1) throw;
+            if (!is_strict) tried += "\n  " + error.message();
+            continue;
+          }
+          return execute(*op, bound);
+        }
+      }
+      throw Error(ErrorCode::kInvalidArgument, "no overload of " + name + " takes these arguments:" + tried);
+    });
+  }
+
+ private:
+  struct Arguments {
+    std::vector<Value> positional;
+    ops::KeywordArguments keywords;
+  };
+
+  static Arguments to_arguments(const py::args& positional, const py::kwargs& keywords) {
+    Arguments arguments;
+    for (const py::handle item : positional) arguments.positional.push_back(to_value(item));
+    for (const auto& [name, value] : keywords)
+      arguments.keywords.emplace_back(name.cast<std::string>(), to_value(value));
+    return arguments;
+  }
+
+  static std::vector<Value> take_results(const py::object& given, size_t count) {
+    if (count == 0) return {};
+    if (count == 1) return {to_value(given)};
+    if (!py::isinstance<py::tuple>(given) || py::len(given) != count) {
+      throw Error(ErrorCode::kInvalidArgument, "the function gave a " + type_name(given) +
+                                                   ", its schema promises a tuple of " +
+                                                   std::to_string(count));
+    }
+    std::vector<Value> results;
+    for (const py::handle item : given) results.push_back(to_value(item));
+    return results;
+  }
+
+  static bool fits_as_it_is(const Schema& schema, const Arguments& arguments) {
+    const auto fits = [](const Value& value, const Type& type) {
+      const TypeKind kind = type.without_optional().kind();
+      if (kind == TypeKind::kTensor) return !value.is_number();
+      const bool is_number = kind == TypeKind::kNumber || kind == TypeKind::kInt ||
+                             kind == TypeKind::kFloat || kind == TypeKind::kBool || kind == TypeKind::kSymInt;
+      return !(is_number && value.is_tensor());
+    };
+    for (size_t i = 0; i < arguments.positional.size() && i < schema.arguments.size(); ++i) {
+      if (schema.arguments[i].is_kwarg_only) return false;
+      if (!fits(arguments.positional[i], schema.arguments[i].type)) return false;
+    }
+    for (const auto& [name, value] : arguments.keywords) {
+      const std::optional<size_t> index = schema.find_argument(name);
+      if (!index || !fits(value, schema.arguments[*index].type)) return false;
+    }
+    return true;
+  }
+
+  // The default one first.
+  std::vector<const ops::Operator*> find_overloads(const std::string& name) const {
+    std::vector<const ops::Operator*> found;
+    if (const ops::Operator* const op = library_.find(name, "")) found.push_back(op);
+    for (const std::string& overload : library_.schemas().overloads(name)) {
+      if (overload.empty()) continue;
+      if (const ops::Operator* const op = library_.find(name, overload)) found.push_back(op);
+    }
+    return found;
+  }
+
+  std::shared_ptr<ThreadPool> pool() const {
+    const std::lock_guard lock(pool_mutex_);
+    return pool_;
+  }
+
+  std::vector<Value> execute(const ops::Operator& op, std::span<const Value> arguments) {
+    const std::shared_ptr<ThreadPool> threads = pool();
+    ops::Context context(library_, *threads);
+    // Threads that draw random numbers take turns, so that one seed gives one sequence.
+    std::unique_lock lock(generator_mutex_, std::defer_lock);
+    if (draws_random_numbers(op)) {
+      lock.lock();
+      context.generator = &generator_;
+    }
+    return ops::call(context, op, arguments);
+  }
+
+  bool draws_random_numbers(const ops::Operator& op) const {
+    if (op.user_function) return false;  // Python's: what it calls draws for itself
+    if (op.is_random || (op.base != nullptr && op.base->is_random)) return true;
+    const OperatorEntry* const entry = library_.schemas().find(op.schema.name);
+    return entry != nullptr && entry->has(OperatorFlag::kNondeterministicSeeded);
+  }
+
+  // Runs without the interpreter's lock, so that other Python threads go on.
+  template <typename Body>
+  py::object run(const Body& body) {
+    std::vector<Value> results;
+    {
+      const py::gil_scoped_release released;
+      // An operator of Python's that runs inside another has the lock already.
+      std::shared_lock lock(library_mutex_, std::defer_lock);
+      if (depth() == 0) lock.lock();
+      const Depth inside;
+      results = body();
+    }
+    return results_to_python(results);
+  }
+
+  // How many calls this thread is inside of.
+  static int& depth() {
+    thread_local int calls = 0;
+    return calls;
+  }
+  struct Depth {
+    Depth() { ++depth(); }
+    ~Depth() { --depth(); }
+  };
+
+  ops::Library library_;
+  mutable std::shared_mutex library_mutex_;
+  std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
+  mutable std::mutex pool_mutex_;
+  kernels::Generator generator_;
+  mutable std::mutex generator_mutex_;
+};
+
+// One operator, as Python holds it.
+struct BoundOperator {
+  std::shared_ptr<Session> session;
+  const ops::Operator* op;
+};
+
+}  // namespace flambeau::python

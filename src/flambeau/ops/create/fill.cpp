@@ -1,0 +1,91 @@
+// One value everywhere, in a fresh tensor or in place.
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> fill_info(const Info<N>& self) {
+  return {.dtype = self.dtype,
+          .sizes = self.sizes,
+          .strides = like_strides(self, MemoryFormat::kPreserve),
+          .device = self.device};
+}
+
+template <typename N>
+Info<N> fill_scalar_shape(const Info<N>& self, const Value&) {
+  return fill_info(self);
+}
+void fill_scalar_kernel(Context& context, const Tensor&, Scalar value, Tensor& out) {
+  fill(context, out, value);
+}
+
+template <typename N>
+Info<N> fill_tensor_shape(const Info<N>& self, const Info<N>& value) {
+  if (value.dim() != 0) {
+    fail_view(fmt::format("fill only supports 0-dimension value tensor but got tensor with {} dimensions.",
+                          value.dim()));
+  }
+  return fill_info(self);
+}
+void fill_tensor_kernel(Context& context, const Tensor&, const Tensor& value, Tensor& out) {
+  copy_into(context, value, out);
+}
+
+template <typename N>
+Info<N> zero_shape(const Info<N>& self) {
+  return fill_info(self);
+}
+void zero_kernel(Context& context, const Tensor&, Tensor& out) { fill(context, out, 0); }
+
+// In PyTorch the argument itself grows; here only what it is called afterwards can. So new memory is no loss
+// unless a view of the old one is written to later, which exported programs do not do.
+Tensor resize_in_place(Context& context, const Tensor& self, std::span<const int64_t> size,
+                       std::optional<MemoryFormat> format) {
+  if (self.sizes().span().size() == size.size() && std::equal(size.begin(), size.end(), self.sizes().begin()))
+    return self;
+  Info<int64_t> info = contiguous(self.dtype(), Dims(size), self.device());
+  if (format == MemoryFormat::kChannelsLast || format == MemoryFormat::kChannelsLast3d) {
+    info.strides = channels_last_strides(info.sizes);
+  }
+  info.offset = self.offset();
+  const int64_t needed = storage_extent({info.sizes, info.strides, info.offset});
+  const auto held = static_cast<int64_t>(self.storage()->size() / self.element_size());
+  if (needed <= held) return viewed(self, std::move(info));
+  info.offset = 0;
+  Tensor out = context.allocate(info);
+  fill(context, out, 0);
+  const int64_t kept = std::min(held - self.offset(), out.element_count());
+  copy_into(context, checked_view(self, Dims{kept}, Dims{1}, self.offset()),
+            checked_view(out, Dims{kept}, Dims{1}, 0));
+  return out;
+}
+
+}  // namespace
+
+void define_fill(Library& library) {
+  // Written at their place, the in-place forms need no more than these.
+  library.define("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
+      .shape<fill_scalar_shape<int64_t>, fill_scalar_shape<SymInt>>()
+      .kernel<fill_scalar_kernel>()
+      .elementwise();
+  library.define("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")
+      .shape<fill_tensor_shape<int64_t>, fill_tensor_shape<SymInt>>()
+      .kernel<fill_tensor_kernel>()
+      .elementwise();
+  library.define("aten::zero(Tensor self) -> Tensor")
+      .shape<zero_shape<int64_t>, zero_shape<SymInt>>()
+      .kernel<zero_kernel>()
+      .elementwise();
+  library
+      .define(
+          "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)")
+      .function<resize_in_place>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,230 @@
+// Activation functions of one tensor, and numbers.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "flambeau/base/error.h"
+#include "flambeau/kernels/vector_math.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+namespace vector_math = kernels::vector_math;
+
+#define FLAMBEAU_ACTIVATION(Name, name)                                                    \
+  struct Name {                                                                            \
+    static constexpr std::string_view kName = #name;                                       \
+    static constexpr int kCost = 4;                                                        \
+    static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); }   \
+    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); } \
+  };
+FLAMBEAU_ACTIVATION(Gelu, gelu)
+FLAMBEAU_ACTIVATION(GeluTanh, gelu_tanh)
+FLAMBEAU_ACTIVATION(Mish, mish)
+FLAMBEAU_ACTIVATION(LogSigmoid, log_sigmoid)
+
+struct Silu {
+  static constexpr std::string_view kName = "silu";
+  static constexpr int kCost = 4;
+  static void rows(const float* x, float* y, size_t n) { vector_math::silu(x, y, n); }
+  static void rows(const double* x, double* y, size_t n) { vector_math::silu(x, y, n); }
+  template <typename T>
+  std::complex<T> operator()(std::complex<T> z) const {
+    return z / (T(1) + std::exp(-z));
+  }
+};
+struct Relu {
+  static constexpr std::string_view kName = "relu";
+  static constexpr Hot kHot = Hot::kRelu;
+};
+struct HardSwish {
+  static constexpr std::string_view kName = "hardswish";
+  static constexpr Hot kHot = Hot::kHardSwish;
+};
+struct HardSigmoid {
+  static constexpr std::string_view kName = "hardsigmoid";
+  static constexpr Hot kHot = Hot::kHardSigmoid;
+};
+// Loops that take numbers.
+template <Hot kLoop>
+struct Numbered {
+  static constexpr Hot kHot = kLoop;
+  static constexpr bool kTakesBool = false;
+  HotNumbers given;
+  HotNumbers numbers() const { return given; }
+};
+
+void relu(Context& context, const Tensor& self, Tensor& out) {
+  if (self.dtype() == DType::kBool) {
+    throw Error(ErrorCode::kUnsupported, "Boolean inputs not supported for relu");
+  }
+  unary<Relu>(context, self, out);
+}
+
+// F is for floating types only.
+template <typename F>
+void floats_only(Context& context, const Tensor& self, Tensor& out) {
+  if (is_integral(self.dtype())) fail_dtype(F::kName, self.dtype());
+  unary<F>(context, self, out);
+}
+
+void gelu(Context& context, const Tensor& self, std::string_view approximate, Tensor& out) {
+  if (approximate == "none") return floats_only<Gelu>(context, self, out);
+  if (approximate == "tanh") return floats_only<GeluTanh>(context, self, out);
+  throw Error(ErrorCode::kInvalidArgument, "approximate argument must be either none or tanh.");
+}
+
+void leaky_relu(Context& context, const Tensor& self, Scalar slope, Tensor& out) {
+  if (is_integral(self.dtype())) fail_dtype("leaky_relu", self.dtype());
+  map(context, "leaky_relu", Numbered<Hot::kLeakyRelu>{hot_numbers(slope)}, out.dtype(), out, self);
+}
+void threshold(Context& context, const Tensor& self, Scalar at, Scalar value, Tensor& out) {
+  map(context, "threshold", Numbered<Hot::kThreshold>{hot_numbers(at, value)}, out.dtype(), out, self);
+}
+void soft_shrink(Context& context, const Tensor& self, Scalar lambda, Tensor& out) {
+  if (is_integral(self.dtype())) fail_dtype("softshrink", self.dtype());
+  if (lambda.to_double() < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "lambda must be greater or equal to 0, but found to be " +
+                                                 std::to_string(lambda.to_double()));
+  }
+  map(context, "softshrink", Numbered<Hot::kSoftShrink>{hot_numbers(lambda)}, out.dtype(), out, self);
+}
+void hard_shrink(Context& context, const Tensor& self, Scalar lambda, Tensor& out) {
+  if (is_integral(self.dtype())) fail_dtype("hardshrink", self.dtype());
+  map(context, "hardshrink", Numbered<Hot::kHardShrink>{hot_numbers(lambda)}, out.dtype(), out, self);
+}
+void hard_tanh(Context& context, const Tensor& self, Scalar low, Scalar high, Tensor& out) {
+  if (is_complex(self.dtype())) fail_dtype("hardtanh", self.dtype());
+  const DType dtype = self.dtype();
+  if (is_integral(dtype) && !dtype_info(dtype).is_signed && low.to_double() < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "cannot do hardtanh on an unsigned type with negative limits");
+  }
+  map(context, "hardtanh", Numbered<Hot::kClamp>{hot_numbers(low, high)}, out.dtype(), out, self);
+}
+void relu6(Context& context, const Tensor& self, Tensor& out) { hard_tanh(context, self, 0, 6, out); }
+
+struct Softplus {
+  static constexpr std::string_view kName = "softplus";
+  static constexpr int kCost = 8;
+  double beta;
+  double threshold;
+  void rows(const float* x, float* y, size_t n) const { vector_math::softplus(x, y, n, beta, threshold); }
+  void rows(const double* x, double* y, size_t n) const { vector_math::softplus(x, y, n, beta, threshold); }
+};
+void softplus(Context& context, const Tensor& self, Scalar beta, Scalar threshold_at, Tensor& out) {
+  if (is_integral(self.dtype())) fail_dtype("softplus", self.dtype());
+  map(context, "softplus", Softplus{beta.to_double(), threshold_at.to_double()}, out.dtype(), out, self);
+}
+
+// scale x where positive, else negative expm1(input_scale x).
+struct Elu {
+  static constexpr std::string_view kName = "elu";
+  static constexpr int kCost = 8;
+  double negative;
+  double scale;
+  double input_scale;
+  template <RealNumber T>
+  void rows(const T* x, T* y, size_t n) const {
+    constexpr size_t kPiece = 256;
+    T powers[kPiece];
+    const T negative_factor = static_cast<T>(negative);
+    const T factor = static_cast<T>(scale);
+    const T inner_factor = static_cast<T>(input_scale);
+    for (size_t done = 0; done < n; done += kPiece) {
+      const size_t count = std::min(kPiece, n - done);
+      for (size_t i = 0; i < count; ++i) powers[i] = x[done + i] * inner_factor;
+      vector_math::expm1(powers, powers, count);
+      for (size_t i = 0; i < count; ++i) {
+        const T a = x[done + i];
+        y[done + i] = a <= T(0) ? powers[i] * negative_factor : a * factor;
+      }
+    }
+  }
+};
+void elu(Context& context, const Tensor& self, Scalar alpha, Scalar scale, Scalar input_scale, Tensor& out) {
+  if (is_integral(self.dtype())) fail_dtype("elu", self.dtype());
+  const Elu function{alpha.to_double() * scale.to_double(), scale.to_double(), input_scale.to_double()};
+  map(context, Elu::kName, function, out.dtype(), out, self);
+}
+void celu(Context& context, const Tensor& self, Scalar alpha, Tensor& out) {
+  if (alpha.to_double() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  }
+  elu(context, self, alpha, 1.0, 1.0 / alpha.to_double(), out);
+}
+void selu(Context& context, const Tensor& self, Tensor& out) {
+  elu(context, self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0, out);
+}
+
+Tensor rrelu(Context& context, const Tensor& self, Scalar lower, Scalar upper, bool training, const Value&) {
+  if (training) {
+    throw Error(ErrorCode::kUnsupported, "rrelu draws slopes at random in training", "use eval()");
+  }
+  return call(context, "aten::leaky_relu", self, (lower.to_double() + upper.to_double()) / 2);
+}
+
+// ---- log_sigmoid is laid out row-major, whatever its argument
+
+template <typename N>
+Info<N> row_major_shape(const Info<N>& self) {
+  return contiguous(self.dtype, self.sizes, self.device);
+}
+template <typename N>
+std::tuple<Info<N>, Info<N>> log_sigmoid_shape(const Info<N>& self) {
+  return {row_major_shape(self), row_major_shape(self)};
+}
+// What the backward pass needs besides: exp(-|x|).
+struct ExpMinusAbs {
+  static constexpr std::string_view kName = "log_sigmoid";
+  static constexpr int kCost = 10;
+  template <RealNumber T>
+  T operator()(T x) const {
+    return std::exp(-std::abs(x));
+  }
+};
+void log_sigmoid_forward(Context& context, const Tensor& self, Tensor& out, Tensor& buffer) {
+  floats_only<LogSigmoid>(context, self, out);
+  unary<ExpMinusAbs>(context, self, buffer);
+}
+
+}  // namespace
+
+void define_activation(Library& library) {
+  elementwise<SameType, relu>(library, "aten::relu(Tensor self) -> Tensor");
+  elementwise<SameType, relu6>(library, "aten::relu6(Tensor self) -> Tensor");
+  elementwise<SameType, gelu>(library, "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor");
+  elementwise<SameType, floats_only<Silu>>(library, "aten::silu(Tensor self) -> Tensor");
+  elementwise<SameType, floats_only<Mish>>(library, "aten::mish(Tensor self) -> Tensor");
+  elementwise<SameType, floats_only<HardSwish>>(library, "aten::hardswish(Tensor self) -> Tensor");
+  elementwise<SameType, floats_only<HardSigmoid>>(library, "aten::hardsigmoid(Tensor self) -> Tensor");
+  elementwise<SameType, leaky_relu>(library,
+                                    "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor");
+  elementwise<SameType, threshold>(library,
+                                   "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor");
+  elementwise<SameType, soft_shrink>(library, "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor");
+  elementwise<SameType, hard_shrink>(library, "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor");
+  elementwise<SameType, hard_tanh>(
+      library, "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor");
+  elementwise<SameType, softplus>(
+      library, "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor");
+  elementwise<SameType, elu>(
+      library, "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor");
+  elementwise<SameType, celu>(library, "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor");
+  elementwise<SameType, selu>(library, "aten::selu(Tensor self) -> Tensor");
+  library
+      .define(
+          "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
+          "training=False, Generator? generator=None) -> Tensor")
+      .decomposition<rrelu>();
+  library.define("aten::log_sigmoid(Tensor self) -> Tensor")
+      .shape<row_major_shape<int64_t>, row_major_shape<SymInt>>()
+      .kernel<floats_only<LogSigmoid>>()
+      .elementwise();
+  library.define("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+      .shape<log_sigmoid_shape<int64_t>, log_sigmoid_shape<SymInt>>()
+      .kernel<log_sigmoid_forward>();
+}
+
+}  // namespace flambeau::ops

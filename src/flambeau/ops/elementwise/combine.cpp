@@ -1,0 +1,81 @@
+// Functions of three tensors: sums of products, interpolation.
+#include <cmath>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+struct AddProduct {
+  static constexpr std::string_view kName = "addcmul";
+  static constexpr Hot kHot = Hot::kAddProduct;
+  Scalar value;
+  HotNumbers numbers() const { return hot_numbers(value); }
+  template <typename T>
+  auto prepare() const {
+    return [factor = number<T>(value)](T a, T b, T c) { return a + factor * b * c; };
+  }
+};
+struct AddQuotient {
+  static constexpr std::string_view kName = "addcdiv";
+  static constexpr Hot kHot = Hot::kAddQuotient;
+  Scalar value;
+  HotNumbers numbers() const { return hot_numbers(value); }
+  template <ComplexNumber T>
+  auto prepare() const {
+    return [factor = number<T>(value)](T a, T b, T c) { return a + factor * b / c; };
+  }
+};
+struct Lerp {
+  static constexpr std::string_view kName = "lerp";
+  static constexpr Hot kHot = Hot::kLerp;
+  template <ComplexNumber T>
+  T operator()(T a, T b, T weight) const {
+    using Part = typename T::value_type;
+    return std::abs(weight) < Part(0.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
+  }
+};
+
+void addcmul(Context& context, const Tensor& self, const Tensor& a, const Tensor& b, Scalar value,
+             Tensor& out) {
+  map(context, AddProduct::kName, AddProduct{value}, out.dtype(), out, self, a, b);
+}
+void addcdiv(Context& context, const Tensor& self, const Tensor& a, const Tensor& b, Scalar value,
+             Tensor& out) {
+  if (is_integral(a.dtype()) && is_integral(b.dtype())) {
+    throw Error(ErrorCode::kUnsupported, "Integer division with addcdiv is no longer supported",
+                "convert the tensors to a floating type first");
+  }
+  map(context, AddQuotient::kName, AddQuotient{value}, out.dtype(), out, self, a, b);
+}
+void require_same(const Tensor& self, const Tensor& end) {
+  if (self.dtype() == end.dtype()) return;
+  throw Error(ErrorCode::kInvalidArgument, "expected dtype " + std::string(dtype_name(self.dtype())) +
+                                               " for `end` but got dtype " +
+                                               std::string(dtype_name(end.dtype())));
+}
+void lerp(Context& context, const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
+  require_same(self, end);
+  if (is_integral(self.dtype())) fail_dtype("lerp", self.dtype());
+  const Input inputs[] = {computed(self, out.dtype()), computed(end, out.dtype()),
+                          precise(weight, out.dtype())};
+  map_inputs(context, Lerp::kName, Lerp{}, out.dtype(), out, inputs);
+}
+void lerp_number(Context& context, const Tensor& self, const Tensor& end, Scalar weight, Tensor& out) {
+  lerp(context, self, end, wrapped_number(weight), out);
+}
+
+}  // namespace
+
+void define_combine(Library& library) {
+  elementwise<PromotedType, addcmul>(
+      library, "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor");
+  elementwise<PromotedType, addcdiv>(
+      library, "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor");
+  elementwise<SameType, lerp>(library, "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor");
+  elementwise<SameType, lerp_number>(library,
+                                     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor");
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,161 @@
+// Division that rounds, and remainders: Python's and C's.
+#include <cmath>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+void require_nonzero(bool is_nonzero) {
+  if (!is_nonzero) throw Error(ErrorCode::kInvalidArgument, "ZeroDivisionError");
+}
+
+// The only quotient that overflows wraps; processors trap on it.
+template <typename T>
+constexpr bool is_minus_one(T b) {
+  return std::is_signed_v<T> && b == static_cast<T>(-1);
+}
+template <IntegerNumber T>
+T negated(T a) {
+  return static_cast<T>(-static_cast<uint64_t>(a));
+}
+
+struct Quotient {
+  static constexpr std::string_view kName = "div_trunc";
+  static constexpr int kCost = 4;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    return std::trunc(a / b);
+  }
+  template <IntegerNumber T>
+  T operator()(T a, T b) const {
+    require_nonzero(b != 0);
+    return is_minus_one(b) ? negated(a) : a / b;
+  }
+};
+
+struct FloorQuotient {
+  static constexpr std::string_view kName = "div_floor";
+  static constexpr int kCost = 8;
+  // The remainder is exact, so that the quotient less than a rounding error below an integer is not taken
+  // for it.
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    if (b == T(0)) return a / b;
+    const T rest = std::fmod(a, b);
+    T quotient = (a - rest) / b;
+    if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
+    if (quotient == T(0)) return std::copysign(T(0), a / b);
+    const T floor = std::floor(quotient);
+    return quotient - floor > T(0.5) ? floor + T(1) : floor;
+  }
+  template <IntegerNumber T>
+  T operator()(T a, T b) const {
+    require_nonzero(b != 0);
+    if (is_minus_one(b)) return negated(a);
+    const T quotient = a / b;
+    return quotient - T(a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+  }
+};
+
+// With the divisor's sign, as Python's.
+struct Remainder {
+  static constexpr std::string_view kName = "remainder";
+  static constexpr int kCost = 8;
+  static constexpr bool kTakesBool = false;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    const T rest = std::fmod(a, b);
+    return rest != T(0) && (b < T(0)) != (rest < T(0)) ? rest + b : rest;
+  }
+  template <IntegerNumber T>
+  T operator()(T a, T b) const {
+    require_nonzero(b != 0);
+    if (is_minus_one(b)) return 0;
+    const T rest = a % b;
+    return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
+  }
+};
+
+// With the dividend's sign, as C's.
+struct Fmod {
+  static constexpr std::string_view kName = "fmod";
+  static constexpr int kCost = 8;
+  static constexpr bool kTakesBool = false;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    return std::fmod(a, b);
+  }
+  template <IntegerNumber T>
+  T operator()(T a, T b) const {
+    require_nonzero(b != 0);
+    return is_minus_one(b) ? T(0) : a % b;
+  }
+};
+
+// The plain quotient of integers is a float; rounded ones keep the common type.
+struct ModeType {
+  template <typename N>
+  static DType type(const Info<N>& self, const Info<N>& other, const std::optional<std::string_view>& mode) {
+    return mode ? PromotedType::type(self, other) : PromotedFloatType::type(self, other);
+  }
+};
+struct NumberModeType {
+  static constexpr bool kCountsNumbers = true;
+  template <typename N>
+  static DType type(const Info<N>& self, const Scalar& other, const std::optional<std::string_view>& mode) {
+    return mode ? NumberType::type(self, other) : NumberFloatType::type(self, other);
+  }
+};
+
+struct PlainQuotient {
+  static constexpr std::string_view kName = "div";
+  static constexpr Hot kHot = Hot::kDiv;
+  template <FloatingNumber T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+
+void div_mode(Context& context, const Tensor& self, const Tensor& other, std::optional<std::string_view> mode,
+              Tensor& out) {
+  if (!mode) return binary<PlainQuotient>(context, self, other, out);
+  if (*mode == "trunc") return binary<Quotient>(context, self, other, out);
+  if (*mode == "floor") return binary<FloorQuotient>(context, self, other, out);
+  throw Error(ErrorCode::kInvalidArgument,
+              "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +
+                  std::string(*mode) + "'");
+}
+void div_number_mode(Context& context, const Tensor& self, Scalar other, std::optional<std::string_view> mode,
+                     Tensor& out) {
+  div_mode(context, self, wrapped_number(other), mode, out);
+}
+
+}  // namespace
+
+void define_division(Library& library) {
+  elementwise<ModeType, div_mode>(
+      library, "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor");
+  elementwise<NumberModeType, div_number_mode>(
+      library, "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor");
+  elementwise<ModeType, div_mode>(
+      library, "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor");
+  elementwise<NumberModeType, div_number_mode>(
+      library, "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor");
+  elementwise<PromotedType, binary<FloorQuotient>>(library,
+                                                   "aten::floor_divide(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberType, binary_number<FloorQuotient>>(
+      library, "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<PromotedType, binary<Remainder>>(library,
+                                               "aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberType, binary_number<Remainder>>(
+      library, "aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<NumberType, number_binary<Remainder>>(
+      library, "aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor");
+  elementwise<PromotedType, binary<Fmod>>(library, "aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberType, binary_number<Fmod>>(library,
+                                               "aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor");
+}
+
+}  // namespace flambeau::ops

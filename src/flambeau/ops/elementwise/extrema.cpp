@@ -1,0 +1,132 @@
+// The larger, the smaller, and what lies between bounds.
+#include <cmath>
+#include <limits>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+struct Max {
+  static constexpr std::string_view kName = "maximum";
+  static constexpr Hot kHot = Hot::kMax;
+  uint64_t operator()(uint64_t a, uint64_t b) const { return a > b ? a : b; }
+};
+struct Min {
+  static constexpr std::string_view kName = "minimum";
+  static constexpr Hot kHot = Hot::kMin;
+  uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? a : b; }
+};
+// A number wins over NaN.
+struct Fmax {
+  static constexpr std::string_view kName = "fmax";
+  template <OrderedNumber T>
+  T operator()(T a, T b) const {
+    return a > b || b != b ? a : b;
+  }
+};
+struct Fmin {
+  static constexpr std::string_view kName = "fmin";
+  template <OrderedNumber T>
+  T operator()(T a, T b) const {
+    return a < b || b != b ? a : b;
+  }
+};
+
+template <typename F>
+void pick(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (is_complex(out.dtype())) {
+    throw Error(ErrorCode::kUnsupported, std::string(F::kName) + " not implemented for complex tensors.");
+  }
+  binary<F>(context, self, other, out);
+}
+
+struct Clamp {
+  static constexpr std::string_view kName = "clamp";
+  static constexpr Hot kHot = Hot::kClamp;
+  static constexpr bool kTakesBool = false;
+  HotNumbers range;
+  HotNumbers numbers() const { return range; }
+  auto operator()(uint64_t a) const {
+    const auto low = static_cast<uint64_t>(range.integer_x < 0 ? 0 : range.integer_x);
+    const auto high = static_cast<uint64_t>(range.integer_y < 0 ? 0 : range.integer_y);
+    const uint64_t raised = a < low ? low : a;
+    return raised > high && range.integer_y != std::numeric_limits<int64_t>::max() ? high : raised;
+  }
+};
+
+bool is_nan(const std::optional<Scalar>& number) {
+  return number && number->is_float() && std::isnan(number->to_double());
+}
+
+void clamp(Context& context, const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max,
+           Tensor& out) {
+  if (!min && !max) {
+    throw Error(ErrorCode::kInvalidArgument, "torch.clamp: At least one of 'min' or 'max' must not be None");
+  }
+  if (is_nan(min) || is_nan(max)) return fill(context, out, std::numeric_limits<double>::quiet_NaN());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Clamp function{.range = {.x = min ? min->to_double() : -kInfinity,
+                           .y = max ? max->to_double() : kInfinity,
+                           .integer_x = min ? min->to_int() : std::numeric_limits<int64_t>::min(),
+                           .integer_y = max ? max->to_int() : std::numeric_limits<int64_t>::max()}};
+  map(context, Clamp::kName, function, out.dtype(), out, self);
+}
+void clamp_min(Context& context, const Tensor& self, Scalar min, Tensor& out) {
+  clamp(context, self, min, std::nullopt, out);
+}
+void clamp_max(Context& context, const Tensor& self, Scalar max, Tensor& out) {
+  clamp(context, self, std::nullopt, max, out);
+}
+
+struct ClampBetween {
+  static constexpr std::string_view kName = "clamp";
+  static constexpr bool kTakesBool = false;
+  template <OrderedNumber T>
+  T operator()(T a, T low, T high) const {
+    if (a != a) return a;
+    if (low != low) return low;
+    if (high != high) return high;
+    const T raised = a < low ? low : a;
+    return raised > high ? high : raised;
+  }
+};
+void clamp_tensors(Context& context, const Tensor& self, const Tensor* min, const Tensor* max, Tensor& out) {
+  if (min == nullptr && max == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "torch.clamp: At least one of 'min' or 'max' must not be None");
+  }
+  if (max == nullptr) return pick<Max>(context, self, *min, out);
+  if (min == nullptr) return pick<Min>(context, self, *max, out);
+  map(context, ClampBetween::kName, ClampBetween{}, out.dtype(), out, self, *min, *max);
+}
+
+#define FLAMBEAU_PICK_ONE(name, F) \
+  elementwise<PromotedType, pick<F>>(library, "aten::" name "(Tensor self, Tensor other) -> Tensor")
+
+}  // namespace
+
+void define_extrema(Library& library) {
+  FLAMBEAU_PICK_ONE("maximum", Max);
+  FLAMBEAU_PICK_ONE("minimum", Min);
+  FLAMBEAU_PICK_ONE("max.other", Max);
+  FLAMBEAU_PICK_ONE("min.other", Min);
+  FLAMBEAU_PICK_ONE("fmax", Fmax);
+  FLAMBEAU_PICK_ONE("fmin", Fmin);
+  for (const std::string_view schema :
+       {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+        "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"}) {
+    elementwise<NumberType, clamp>(library, schema);
+  }
+  for (const std::string_view schema :
+       {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+        "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"}) {
+    elementwise<PromotedType, clamp_tensors>(library, schema);
+  }
+  elementwise<NumberType, clamp_min>(library, "aten::clamp_min(Tensor self, Scalar min) -> Tensor");
+  elementwise<NumberType, clamp_max>(library, "aten::clamp_max(Tensor self, Scalar max) -> Tensor");
+  elementwise<PromotedType, pick<Max>>(library, "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor");
+  elementwise<PromotedType, pick<Min>>(library, "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor");
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,251 @@
+// Functions of mathematics: of integers they give float32, of complex numbers complex ones.
+#include <cmath>
+
+#include "flambeau/kernels/vector_math.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+namespace vector_math = kernels::vector_math;
+
+// A function of vector_math.
+#define FLAMBEAU_REAL_FUNCTION(Name, name)                                                 \
+  struct Name {                                                                            \
+    static constexpr std::string_view kName = #name;                                       \
+    static constexpr int kCost = 4;                                                        \
+    static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); }   \
+    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); } \
+  };
+// The same with a formula for complex numbers z, of parts of type T.
+#define FLAMBEAU_FUNCTION(Name, name, formula)                                             \
+  struct Name {                                                                            \
+    static constexpr std::string_view kName = #name;                                       \
+    static constexpr int kCost = 4;                                                        \
+    static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); }   \
+    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); } \
+    template <typename T>                                                                  \
+    std::complex<T> operator()(std::complex<T> z) const {                                  \
+      return formula;                                                                      \
+    }                                                                                      \
+  };
+
+// Digits near zero, which exp(z) - 1 would lose.
+template <typename T>
+std::complex<T> complex_expm1(std::complex<T> z) {
+  const T half_sine = std::sin(z.imag() / T(2));
+  const T real = std::expm1(z.real()) * std::cos(z.imag()) - T(2) * half_sine * half_sine;
+  return {real, std::exp(z.real()) * std::sin(z.imag())};
+}
+template <typename T>
+std::complex<T> complex_log1p(std::complex<T> z) {
+  const T x = z.real();
+  const T y = z.imag();
+  const T squared = x * (T(2) + x) + y * y;  // |1 + z|^2 - 1
+  const T real = std::abs(squared) < T(0.5) ? std::log1p(squared) / T(2) : std::log(std::abs(T(1) + z));
+  return {real, std::atan2(y, T(1) + x)};
+}
+// Far from the origin cosh overflows where tanh is 1; std::tanh takes care of it, std::tan is made of it.
+FLAMBEAU_FUNCTION(Exp, exp, std::exp(z))
+FLAMBEAU_FUNCTION(Exp2, exp2, std::exp(z* T(0.6931471805599453094)))
+FLAMBEAU_FUNCTION(Expm1, expm1, complex_expm1(z))
+FLAMBEAU_FUNCTION(Log, log, std::log(z))
+FLAMBEAU_FUNCTION(Log2, log2, std::log(z) / T(0.6931471805599453094))
+FLAMBEAU_FUNCTION(Log10, log10, std::log10(z))
+FLAMBEAU_FUNCTION(Log1p, log1p, complex_log1p(z))
+FLAMBEAU_FUNCTION(Sin, sin, std::sin(z))
+FLAMBEAU_FUNCTION(Cos, cos, std::cos(z))
+FLAMBEAU_FUNCTION(Tan, tan, std::tan(z))
+FLAMBEAU_FUNCTION(Asin, asin, std::asin(z))
+FLAMBEAU_FUNCTION(Acos, acos, std::acos(z))
+FLAMBEAU_FUNCTION(Atan, atan, std::atan(z))
+FLAMBEAU_FUNCTION(Sinh, sinh, std::sinh(z))
+FLAMBEAU_FUNCTION(Cosh, cosh, std::cosh(z))
+FLAMBEAU_FUNCTION(Tanh, tanh, std::tanh(z))
+FLAMBEAU_FUNCTION(Asinh, asinh, std::asinh(z))
+FLAMBEAU_FUNCTION(Acosh, acosh, std::acosh(z))
+FLAMBEAU_FUNCTION(Atanh, atanh, std::atanh(z))
+FLAMBEAU_FUNCTION(Sqrt, sqrt, std::sqrt(z))
+FLAMBEAU_FUNCTION(Rsqrt, rsqrt, T(1) / std::sqrt(z))
+FLAMBEAU_FUNCTION(Sigmoid, sigmoid, T(1) / (T(1) + std::exp(-z)))
+FLAMBEAU_REAL_FUNCTION(Erf, erf)
+FLAMBEAU_REAL_FUNCTION(Erfc, erfc)
+
+struct Atan2 {
+  static constexpr std::string_view kName = "atan2";
+  static constexpr int kCost = 8;
+  static void rows(const float* a, const float* b, float* y, size_t n) { vector_math::atan2(a, b, y, n); }
+  static void rows(const double* a, const double* b, double* y, size_t n) { vector_math::atan2(a, b, y, n); }
+};
+struct Hypot {
+  static constexpr std::string_view kName = "hypot";
+  static constexpr int kCost = 2;
+  static void rows(const float* a, const float* b, float* y, size_t n) { vector_math::hypot(a, b, y, n); }
+  static void rows(const double* a, const double* b, double* y, size_t n) { vector_math::hypot(a, b, y, n); }
+};
+
+struct Deg2Rad {
+  static constexpr std::string_view kName = "deg2rad";
+  template <RealNumber T>
+  T operator()(T x) const {
+    return x * T(0.017453292519943295769);
+  }
+};
+struct Rad2Deg {
+  static constexpr std::string_view kName = "rad2deg";
+  template <RealNumber T>
+  T operator()(T x) const {
+    return x * T(57.295779513082320877);
+  }
+};
+struct Sinc {
+  static constexpr std::string_view kName = "sinc";
+  static constexpr int kCost = 20;
+  template <FloatingNumber T>
+  T operator()(T x) const {
+    if (x == T(0)) return T(1);
+    const T angle = x * T(3.14159265358979323846);
+    return std::sin(angle) / angle;
+  }
+};
+
+// Weight 1: exp(max) (1 + exp(min - max)), in logarithms.
+template <bool kBase2>
+struct LogAddExp {
+  static constexpr std::string_view kName = kBase2 ? "logaddexp2" : "logaddexp";
+  static constexpr int kCost = 30;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    if (std::isinf(a) && a == b) return a;
+    const T larger_one = a > b || a != a ? a : b;
+    const T distance = -std::abs(a - b);
+    if constexpr (kBase2) return larger_one + std::log1p(std::exp2(distance)) * T(1.4426950408889634074);
+    return larger_one + std::log1p(std::exp(distance));
+  }
+  template <ComplexNumber T>
+  T operator()(T a, T b) const {
+    if constexpr (kBase2) {
+      return T();
+    } else {
+      if (std::isnan(a.real()) || std::isnan(b.real())) return a + b;
+      if (std::isinf(a.real()) && a.real() == b.real()) {
+        if (a.real() < 0) return a;
+        return std::log(std::exp(T(0, a.imag())) + std::exp(T(0, b.imag()))) + a.real();
+      }
+      const bool is_first_larger = a.real() >= b.real();
+      const T larger_one = is_first_larger ? a : b;
+      const T smaller_one = is_first_larger ? b : a;
+      return larger_one + complex_log1p(std::exp(smaller_one - larger_one));
+    }
+  }
+};
+struct Xlogy {
+  static constexpr std::string_view kName = "xlogy";
+  static constexpr int kCost = 10;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    if (std::isnan(b)) return b;
+    return a == T(0) ? T(0) : a * std::log(b);
+  }
+};
+struct Xlog1py {
+  static constexpr std::string_view kName = "xlog1py";
+  static constexpr int kCost = 10;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    if (std::isnan(b)) return b;
+    return a == T(0) ? T(0) : a * std::log1p(b);
+  }
+};
+
+struct Logit {
+  static constexpr std::string_view kName = "logit";
+  static constexpr int kCost = 12;
+  double eps;  // negative: none
+  template <RealNumber T>
+  T operator()(T x) const {
+    if (eps >= 0) {
+      const T low = T(eps);
+      const T high = T(1) - low;
+      x = x < low ? low : (x > high ? high : x);
+    }
+    return std::log(x / (T(1) - x));
+  }
+};
+void logit(Context& context, const Tensor& self, std::optional<double> eps, Tensor& out) {
+  map(context, Logit::kName, Logit{eps.value_or(-1)}, out.dtype(), out, self);
+}
+
+#define FLAMBEAU_DEFINE(name, F) \
+  elementwise<FloatType, unary<F>>(library, "aten::" name "(Tensor self) -> Tensor")
+#define FLAMBEAU_DEFINE_TWO(name, F) \
+  elementwise<PromotedFloatType, binary<F>>(library, "aten::" name "(Tensor self, Tensor other) -> Tensor")
+
+}  // namespace
+
+void define_functions(Library& library) {
+  FLAMBEAU_DEFINE("exp", Exp);
+  FLAMBEAU_DEFINE("exp2", Exp2);
+  FLAMBEAU_DEFINE("expm1", Expm1);
+  FLAMBEAU_DEFINE("log", Log);
+  FLAMBEAU_DEFINE("log2", Log2);
+  FLAMBEAU_DEFINE("log10", Log10);
+  FLAMBEAU_DEFINE("log1p", Log1p);
+  FLAMBEAU_DEFINE("sin", Sin);
+  FLAMBEAU_DEFINE("cos", Cos);
+  FLAMBEAU_DEFINE("tan", Tan);
+  FLAMBEAU_DEFINE("asin", Asin);
+  FLAMBEAU_DEFINE("acos", Acos);
+  FLAMBEAU_DEFINE("atan", Atan);
+  FLAMBEAU_DEFINE("sinh", Sinh);
+  FLAMBEAU_DEFINE("cosh", Cosh);
+  FLAMBEAU_DEFINE("tanh", Tanh);
+  FLAMBEAU_DEFINE("asinh", Asinh);
+  FLAMBEAU_DEFINE("acosh", Acosh);
+  FLAMBEAU_DEFINE("atanh", Atanh);
+  FLAMBEAU_DEFINE("arcsin", Asin);
+  FLAMBEAU_DEFINE("arccos", Acos);
+  FLAMBEAU_DEFINE("arctan", Atan);
+  FLAMBEAU_DEFINE("arcsinh", Asinh);
+  FLAMBEAU_DEFINE("arccosh", Acosh);
+  FLAMBEAU_DEFINE("arctanh", Atanh);
+  FLAMBEAU_DEFINE("erf", Erf);
+  FLAMBEAU_DEFINE("erfc", Erfc);
+  FLAMBEAU_DEFINE("special_erf", Erf);
+  FLAMBEAU_DEFINE("special_erfc", Erfc);
+  FLAMBEAU_DEFINE("special_exp2", Exp2);
+  FLAMBEAU_DEFINE("special_expm1", Expm1);
+  FLAMBEAU_DEFINE("special_log1p", Log1p);
+  FLAMBEAU_DEFINE("special_expit", Sigmoid);
+  FLAMBEAU_DEFINE("special_sinc", Sinc);
+  FLAMBEAU_DEFINE("sqrt", Sqrt);
+  FLAMBEAU_DEFINE("rsqrt", Rsqrt);
+  FLAMBEAU_DEFINE("sigmoid", Sigmoid);
+  FLAMBEAU_DEFINE("sinc", Sinc);
+  FLAMBEAU_DEFINE("deg2rad", Deg2Rad);
+  FLAMBEAU_DEFINE("rad2deg", Rad2Deg);
+  FLAMBEAU_DEFINE_TWO("atan2", Atan2);
+  FLAMBEAU_DEFINE_TWO("arctan2", Atan2);
+  elementwise<PromotedType, binary<Hypot>>(library, "aten::hypot(Tensor self, Tensor other) -> Tensor");
+  FLAMBEAU_DEFINE_TWO("logaddexp", LogAddExp<false>);
+  FLAMBEAU_DEFINE_TWO("logaddexp2", LogAddExp<true>);
+  FLAMBEAU_DEFINE_TWO("xlogy.Tensor", Xlogy);
+  FLAMBEAU_DEFINE_TWO("special_xlogy", Xlogy);
+  FLAMBEAU_DEFINE_TWO("special_xlog1py", Xlog1py);
+  elementwise<NumberFloatType, binary_number<Xlogy>>(
+      library, "aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor");
+  elementwise<NumberFloatType, number_binary<Xlogy>>(
+      library, "aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor");
+  elementwise<NumberFloatType, binary_number<Xlogy>>(
+      library, "aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<NumberFloatType, number_binary<Xlogy>>(
+      library, "aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor");
+  elementwise<NumberFloatType, binary_number<Xlog1py>>(
+      library, "aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<NumberFloatType, number_binary<Xlog1py>>(
+      library, "aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor");
+  elementwise<FloatType, logit>(library, "aten::logit(Tensor self, float? eps=None) -> Tensor");
+  elementwise<FloatType, logit>(library, "aten::special_logit(Tensor self, float? eps=None) -> Tensor");
+}
+
+}  // namespace flambeau::ops

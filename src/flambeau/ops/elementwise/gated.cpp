@@ -1,0 +1,119 @@
+// Activation functions of two tensors: prelu with its slopes, glu with its gate.
+#include <algorithm>
+
+#include "flambeau/base/error.h"
+#include "flambeau/kernels/vector_math.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+struct Prelu {
+  static constexpr std::string_view kName = "prelu";
+  template <RealNumber T>
+  T operator()(T a, T slope) const {
+    return a > T(0) ? a : a * slope;
+  }
+};
+
+// The slopes as they broadcast: one for all, or one for each channel (dimension 1).
+template <typename N>
+Info<N> slopes(const Info<N>& self, const Info<N>& weight) {
+  if (self.dtype != weight.dtype) {
+    throw Error(ErrorCode::kInvalidArgument, "prelu: Type promoting not supported. Got " +
+                                                 std::string(dtype_name(self.dtype)) + " and " +
+                                                 std::string(dtype_name(weight.dtype)));
+  }
+  const N count = weight.element_count();
+  if (weight.dim() > 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = " +
+                    std::to_string(weight.dim()));
+  }
+  if (!(count == N(1))) {
+    if (self.dim() == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "Not allow zero-dim input tensor.");
+    }
+    const N channels = self.dim() > 1 ? self.size(1) : N(1);
+    if (!(channels == count)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "Mismatch of parameter numbers and input channel size. Found parameter numbers = " +
+                      number_text(count) + " and channel size = " + number_text(channels));
+    }
+  }
+  Info<N> seen = weight;
+  if (self.dim() == weight.dim()) return seen;
+  seen.sizes = ShortList<N>(self.dim(), N(1));
+  seen.strides = ShortList<N>(self.dim(), N(1));
+  if (self.dim() >= 2) {
+    seen.sizes[1] = count;
+    seen.strides[1] = weight.dim() == 0 ? N(1) : weight.strides[0];
+    seen.strides[0] = count;
+  }
+  return seen;
+}
+
+template <typename N>
+Info<N> prelu_shape(const Info<N>& self, const Info<N>& weight) {
+  return elementwise_info<N>(self.dtype, self, slopes(self, weight));
+}
+void prelu(Context& context, const Tensor& self, const Tensor& weight, Tensor& out) {
+  Info<int64_t> seen = slopes(info_of(self), info_of(weight));
+  binary<Prelu>(context, self, weight.with_geometry({seen.sizes, seen.strides, seen.offset}), out);
+}
+
+// a sigmoid(b)
+struct Gate {
+  static constexpr std::string_view kName = "glu";
+  static constexpr int kCost = 6;
+  template <RealNumber T>
+  void rows(const T* a, const T* b, T* y, size_t n) const {
+    constexpr size_t kPiece = 256;
+    T gates[kPiece];
+    for (size_t done = 0; done < n; done += kPiece) {
+      const size_t count = std::min(kPiece, n - done);
+      kernels::vector_math::sigmoid(b + done, gates, count);
+      for (size_t i = 0; i < count; ++i) y[done + i] = a[done + i] * gates[i];
+    }
+  }
+};
+
+template <typename N>
+Info<N> half(const Info<N>& self, int64_t dim, bool is_second) {
+  if (self.dim() == 0) throw Error(ErrorCode::kInvalidArgument, "glu does not support 0-dimensional tensors");
+  const size_t d = wrap_dim(dim, self.dim());
+  if (!(modulo(self.size(d), N(2)) == N(0))) {
+    throw Error(ErrorCode::kInvalidArgument, "Halving dimension must be even, but dimension " +
+                                                 std::to_string(d) + " is size " + number_text(self.size(d)));
+  }
+  Info<N> part = self;
+  part.sizes[d] = floor_div(self.size(d), N(2));
+  if (is_second) part.offset = part.offset + part.sizes[d] * part.strides[d];
+  return part;
+}
+template <typename N>
+Info<N> glu_shape(const Info<N>& self, int64_t dim) {
+  return elementwise_info<N>(self.dtype, half(self, dim, false), half(self, dim, true));
+}
+void glu(Context& context, const Tensor& self, int64_t dim, Tensor& out) {
+  const auto part = [&](bool is_second) {
+    const Info<int64_t> info = half(info_of(self), dim, is_second);
+    return self.with_geometry({info.sizes, info.strides, info.offset});
+  };
+  binary<Gate>(context, part(false), part(true), out);
+}
+
+}  // namespace
+
+void define_gated(Library& library) {
+  library.define("aten::prelu(Tensor self, Tensor weight) -> Tensor")
+      .shape<prelu_shape<int64_t>, prelu_shape<SymInt>>()
+      .kernel<prelu>();
+  elementwise<PromotedType, binary<Prelu>>(library,
+                                           "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor");
+  library.define("aten::glu(Tensor self, int dim=-1) -> Tensor")
+      .shape<glu_shape<int64_t>, glu_shape<SymInt>>()
+      .kernel<glu>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,249 @@
+// Signs, rounding, powers of fixed exponent, and what else keeps the type of its argument.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+#define FLAMBEAU_HOT(Name, name, ...)               \
+  struct Name {                                     \
+    static constexpr std::string_view kName = name; \
+    static constexpr Hot kHot = Hot::k##Name;       \
+    __VA_ARGS__                                     \
+  };
+
+FLAMBEAU_HOT(
+    Neg, "neg", static constexpr bool kTakesBool = false;
+    template <typename T> T operator()(T a) const { return -a; })
+FLAMBEAU_HOT(
+    Abs, "abs",
+    template <typename T> T operator()(std::complex<T> a)
+        const { return std::abs(a); } uint64_t operator()(uint64_t a) const { return a; })
+FLAMBEAU_HOT(Square, "square", template <typename T> T operator()(T a) const { return a * a; })
+FLAMBEAU_HOT(
+    Reciprocal, "reciprocal",
+    template <typename T> std::complex<T> operator()(std::complex<T> a) const { return T(1) / a; })
+FLAMBEAU_HOT(Sign, "sign", uint64_t operator()(uint64_t a) const { return a > 0 ? 1 : 0; })
+FLAMBEAU_HOT(Floor, "floor", )
+FLAMBEAU_HOT(Ceil, "ceil", )
+FLAMBEAU_HOT(Trunc, "trunc", )
+FLAMBEAU_HOT(Round, "round", )
+
+// Integers are whole already.
+template <typename F>
+void rounded(Context& context, const Tensor& self, Tensor& out) {
+  if (self.dtype() == DType::kBool) fail_dtype(F::kName, self.dtype());
+  if (is_integral(self.dtype())) return copy_into(context, self, out);
+  unary<F>(context, self, out);
+}
+
+void neg(Context& context, const Tensor& self, Tensor& out) {
+  if (self.dtype() == DType::kBool) {
+    throw Error(ErrorCode::kUnsupported, "Negation, the `-` operator, on a bool tensor is not supported.",
+                "if you are trying to invert a mask, use the `~` or `logical_not()` operator instead");
+  }
+  unary<Neg>(context, self, out);
+}
+
+void abs(Context& context, const Tensor& self, Tensor& out) {
+  if (self.dtype() == DType::kBool) return copy_into(context, self, out);
+  if (!is_complex(self.dtype())) return unary<Abs>(context, self, out);
+  map<Abs, RealOut>(context, Abs::kName, Abs{}, self.dtype(), out, self);
+}
+
+// Of length 1, or 0.
+struct ComplexSign {
+  static constexpr std::string_view kName = "sgn";
+  template <typename T>
+  std::complex<T> operator()(std::complex<T> a) const {
+    return a == std::complex<T>(0) ? a : a / std::abs(a);
+  }
+};
+void sgn(Context& context, const Tensor& self, Tensor& out) {
+  if (is_complex(self.dtype())) return unary<ComplexSign>(context, self, out);
+  unary<Sign>(context, self, out);
+}
+
+struct Frac {
+  static constexpr std::string_view kName = "frac";
+  template <RealNumber T>
+  T operator()(T a) const {
+    return a - std::trunc(a);
+  }
+};
+
+struct RoundDecimals {
+  static constexpr std::string_view kName = "round";
+  static constexpr int kCost = 4;
+  int64_t decimals;
+  template <RealNumber T>
+  auto prepare() const {
+    const bool is_negative = decimals < 0;
+    const T scale = static_cast<T>(std::pow(10.0, static_cast<double>(is_negative ? -decimals : decimals)));
+    return [=](T a) {
+      return is_negative ? std::nearbyint(a / scale) * scale : std::nearbyint(a * scale) / scale;
+    };
+  }
+};
+void round_decimals(Context& context, const Tensor& self, int64_t decimals, Tensor& out) {
+  if (decimals == 0) return rounded<Round>(context, self, out);
+  map(context, RoundDecimals::kName, RoundDecimals{decimals}, out.dtype(), out, self);
+}
+
+struct NanToNum {
+  static constexpr std::string_view kName = "nan_to_num";
+  double nan;
+  std::optional<double> positive;
+  std::optional<double> negative;
+  DType dtype;
+  template <RealNumber T>
+  auto prepare() const {
+    const auto most = static_cast<T>(dtype == DType::kFloat16    ? 65504.0
+                                     : dtype == DType::kBFloat16 ? 3.3895313892515355e38
+                                                                 : std::numeric_limits<T>::max());
+    return [=, n = static_cast<T>(nan), p = positive ? static_cast<T>(*positive) : most,
+            m = negative ? static_cast<T>(*negative) : -most](T a) {
+      constexpr T kInfinity = std::numeric_limits<T>::infinity();
+      return a != a ? n : (a == kInfinity ? p : (a == -kInfinity ? m : a));
+    };
+  }
+  template <ComplexNumber T>
+  auto prepare() const {
+    using Part = typename T::value_type;
+    const auto of_part = prepare<Part>();
+    return [=](T a) { return T(of_part(a.real()), of_part(a.imag())); };
+  }
+};
+void nan_to_num(Context& context, const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                std::optional<double> neginf, Tensor& out) {
+  if (is_integral(self.dtype())) return copy_into(context, self, out);
+  map(context, NanToNum::kName, NanToNum{nan.value_or(0), posinf, neginf, to_real(self.dtype())}, out.dtype(),
+      out, self);
+}
+
+struct CopySign {
+  static constexpr std::string_view kName = "copysign";
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    return std::copysign(a, b);
+  }
+};
+struct Heaviside {
+  static constexpr std::string_view kName = "heaviside";
+  template <OrderedNumber T>
+  T operator()(T a, T b) const {
+    return a == T(0) ? b : static_cast<T>(a > T(0));
+  }
+};
+void heaviside(Context& context, const Tensor& self, const Tensor& values, Tensor& out) {
+  if (self.dtype() != values.dtype()) {
+    throw Error(ErrorCode::kUnsupported,
+                "heaviside is not yet implemented for tensors with different dtypes.");
+  }
+  if (is_complex(self.dtype())) {
+    throw Error(ErrorCode::kUnsupported, "heaviside is not yet implemented for complex tensors.");
+  }
+  binary<Heaviside>(context, self, values, out);
+}
+struct Gcd {
+  static constexpr std::string_view kName = "gcd";
+  static constexpr bool kTakesBool = false;
+  static constexpr int kCost = 40;
+  template <IntegerNumber T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(std::gcd(a, b));
+  }
+};
+struct Lcm {
+  static constexpr std::string_view kName = "lcm";
+  static constexpr bool kTakesBool = false;
+  static constexpr int kCost = 40;
+  template <IntegerNumber T>
+  T operator()(T a, T b) const {
+    const T divisor = std::gcd(a, b);
+    if (divisor == 0) return 0;
+    const T product = static_cast<T>(static_cast<uint64_t>(a / divisor) * static_cast<uint64_t>(b));
+    return product < 0 ? static_cast<T>(-static_cast<uint64_t>(product)) : product;
+  }
+};
+// Steps of the stored type: a float16 or bfloat16 has fewer numbers than the float it is computed in.
+struct NextAfter {
+  static constexpr std::string_view kName = "nextafter";
+  static constexpr int kCost = 10;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    return std::nextafter(a, b);
+  }
+};
+struct NextAfterBFloat16 {
+  static constexpr std::string_view kName = "nextafter";
+  static constexpr int kCost = 10;
+  float operator()(float a, float b) const {
+    if (a != a || b != b) return a + b;
+    if (a == b) return b;
+    constexpr float kSmallest = 9.183549615799121e-41F;
+    if (a == 0.0F) return b > 0.0F ? kSmallest : -kSmallest;
+    const auto bits = static_cast<uint32_t>(__builtin_bit_cast(uint32_t, a));
+    const bool is_away = (a < b) == (a > 0.0F);
+    return __builtin_bit_cast(float, is_away ? bits + 0x10000U : bits - 0x10000U);
+  }
+};
+void nextafter(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (out.dtype() == DType::kBFloat16) return binary<NextAfterBFloat16>(context, self, other, out);
+  if (out.dtype() == DType::kFloat16) fail_dtype(NextAfter::kName, out.dtype());
+  binary<NextAfter>(context, self, other, out);
+}
+// self 2^other, of which the power is taken in the exponent's type first.
+struct Ldexp {
+  static constexpr std::string_view kName = "ldexp";
+  static constexpr int kCost = 10;
+  template <RealNumber T>
+  T operator()(T a, T b) const {
+    return a * std::exp2(b);
+  }
+  template <ComplexNumber T>
+  T operator()(T a, T b) const {
+    return a * std::pow(T(2), b);
+  }
+};
+
+}  // namespace
+
+void define_magnitude(Library& library) {
+  elementwise<SameType, neg>(library, "aten::neg(Tensor self) -> Tensor");
+  elementwise<SameType, neg>(library, "aten::negative(Tensor self) -> Tensor");
+  elementwise<RealType, abs>(library, "aten::abs(Tensor self) -> Tensor");
+  elementwise<RealType, abs>(library, "aten::absolute(Tensor self) -> Tensor");
+  elementwise<SameType, unary<Sign>>(library, "aten::sign(Tensor self) -> Tensor");
+  elementwise<SameType, sgn>(library, "aten::sgn(Tensor self) -> Tensor");
+  elementwise<SameType, rounded<Floor>>(library, "aten::floor(Tensor self) -> Tensor");
+  elementwise<SameType, rounded<Ceil>>(library, "aten::ceil(Tensor self) -> Tensor");
+  elementwise<SameType, rounded<Trunc>>(library, "aten::trunc(Tensor self) -> Tensor");
+  elementwise<SameType, rounded<Trunc>>(library, "aten::fix(Tensor self) -> Tensor");
+  elementwise<SameType, rounded<Round>>(library, "aten::round(Tensor self) -> Tensor");
+  elementwise<SameType, round_decimals>(library,
+                                        "aten::round.decimals(Tensor self, *, int decimals) -> Tensor");
+  elementwise<SameType, round_decimals>(library,
+                                        "aten::special_round(Tensor self, *, int decimals=0) -> Tensor");
+  elementwise<SameType, unary<Frac>>(library, "aten::frac(Tensor self) -> Tensor");
+  elementwise<FloatType, unary<Reciprocal>>(library, "aten::reciprocal(Tensor self) -> Tensor");
+  elementwise<SameType, nan_to_num>(
+      library,
+      "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor");
+  elementwise<PromotedFloatType, binary<CopySign>>(
+      library, "aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<NumberFloatType, binary_number<CopySign>>(
+      library, "aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor");
+  elementwise<PromotedType, heaviside>(library, "aten::heaviside(Tensor self, Tensor values) -> Tensor");
+  elementwise<PromotedType, binary<Gcd>>(library, "aten::gcd(Tensor self, Tensor other) -> Tensor");
+  elementwise<PromotedType, binary<Lcm>>(library, "aten::lcm(Tensor self, Tensor other) -> Tensor");
+  elementwise<PromotedType, nextafter>(library, "aten::nextafter(Tensor self, Tensor other) -> Tensor");
+  elementwise<PromotedFloatType, binary<Ldexp>>(library,
+                                                "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor");
+}
+
+}  // namespace flambeau::ops

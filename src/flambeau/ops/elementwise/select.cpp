@@ -1,0 +1,126 @@
+// Choosing between elements by a mask. Elements are moved as bytes: any type, no conversion of it.
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+namespace {
+
+HotType moved_as(DType dtype) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return HotType::kByte;
+    case 2:
+      return HotType::kTwoBytes;
+    case 4:
+      return HotType::kFloat;
+    case 8:
+      return HotType::kDouble;
+    default:
+      return HotType::kSixteenBytes;
+  }
+}
+
+void choose(Context& context, const Tensor& condition, const Tensor& self, const Tensor& other,
+            const Tensor& out) {
+  const DType type = out.dtype();
+  const Input inputs[] = {
+      {&condition, DType::kBool, DType::kBool}, {&self, type, type}, {&other, type, type}};
+  const Output outputs[] = {{&out, type}};
+  run_elementwise(context, inputs, outputs, hot_rows(Hot::kWhere, moved_as(type)));
+}
+
+struct WhereType {
+  static constexpr bool kCountsNumbers = true;
+  template <typename Condition, typename... A>
+  static DType type(const Condition&, const A&... choices) {
+    return NumberType::type(choices...);
+  }
+};
+struct WhereTensorType {
+  template <typename Condition, typename... A>
+  static DType type(const Condition&, const A&... choices) {
+    return PromotedType::type(choices...);
+  }
+};
+
+void where(Context& context, const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (condition.dtype() != DType::kBool && condition.dtype() != DType::kUInt8) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "where expected condition to be a boolean tensor, but got a tensor with dtype " +
+                    std::string(dtype_name(condition.dtype())));
+  }
+  choose(context, condition, self, other, out);
+}
+void where_numbers(Context& context, const Tensor& condition, Scalar self, Scalar other, Tensor& out) {
+  where(context, condition, wrapped_number(self), wrapped_number(other), out);
+}
+void where_other(Context& context, const Tensor& condition, const Tensor& self, Scalar other, Tensor& out) {
+  where(context, condition, self, wrapped_number(other), out);
+}
+void where_self(Context& context, const Tensor& condition, Scalar self, const Tensor& other, Tensor& out) {
+  where(context, condition, wrapped_number(self), other, out);
+}
+
+void masked_fill_tensor(Context& context, const Tensor& self, const Tensor& mask, const Tensor& value,
+                        Tensor& out) {
+  if (mask.dtype() != DType::kBool) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "masked_fill_ only supports boolean masks, but got mask with dtype " +
+                    std::string(dtype_name(mask.dtype())));
+  }
+  if (value.dim() != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with " +
+                    std::to_string(value.dim()) + " dimension(s).");
+  }
+  if (is_complex(value.dtype()) && !is_complex(self.dtype())) {
+    throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type " +
+                                                 std::string(dtype_name(self.dtype())) + " without overflow");
+  }
+  choose(context, mask, value, self, out);
+}
+void masked_fill(Context& context, const Tensor& self, const Tensor& mask, Scalar value, Tensor& out) {
+  masked_fill_tensor(context, self, mask, wrapped_number(value), out);
+}
+
+// A fresh result is the (expanded) self cloned, then filled: the mask has no say in its strides.
+template <typename N, typename Value>
+Info<N> masked_fill_shape(const Info<N>& self, const Info<N>& mask, Value) {
+  Info<N> expanded = self;
+  expanded.sizes = broadcast(self.sizes, mask.sizes);
+  const size_t shift = expanded.sizes.size() - self.dim();
+  expanded.strides.resize(expanded.sizes.size());
+  for (size_t d = 0; d < self.dim(); ++d) {
+    if (self.sizes[d] == expanded.sizes[d + shift]) expanded.strides[d + shift] = self.strides[d];
+  }
+  expanded.strides =
+      like_strides(expanded, shift == 0 && self.sizes == expanded.sizes ? MemoryFormat::kPreserve
+                                                                        : MemoryFormat::kContiguous);
+  expanded.offset = 0;
+  expanded.is_wrapped_number = false;
+  return expanded;
+}
+
+}  // namespace
+
+void define_select(Library& library) {
+  elementwise<WhereTensorType, where>(
+      library, "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor");
+  elementwise<WhereType, where_numbers>(
+      library, "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor");
+  elementwise<WhereType, where_other>(
+      library, "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor");
+  elementwise<WhereType, where_self>(
+      library, "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor");
+  library.define("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
+      .shape<masked_fill_shape<int64_t, Scalar>, masked_fill_shape<SymInt, Scalar>>()
+      .kernel<masked_fill>()
+      .elementwise();
+  library.define("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+      .shape<masked_fill_shape<int64_t, const Info<int64_t>&>,
+             masked_fill_shape<SymInt, const Info<SymInt>&>>()
+      .kernel<masked_fill_tensor>()
+      .elementwise();
+}
+
+}  // namespace flambeau::ops

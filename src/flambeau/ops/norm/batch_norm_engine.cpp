@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cmath>
+
+#include "flambeau/ops/norm/batch_norm.h"
+#include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/reduce/fold_loops.h"
+#include "flambeau/ops/rows.h"
+
+namespace flambeau::ops {
+namespace {
+
+// A dense tensor as rows: of one channel each (row-major), or of all channels (channels last).
+struct RowPlan {
+  int64_t rows;
+  int64_t length;
+  int64_t channels;
+  bool is_columns;
+};
+
+RowPlan plan_of(const Tensor& tensor) {
+  const int64_t channels = tensor.sizes()[1];
+  const int64_t count = tensor.element_count();
+  const int64_t space = count / (tensor.sizes()[0] * channels);
+  if (space == 1 || !tensor.is_contiguous()) return {count / channels, channels, channels, true};
+  return {count / space, space, channels, false};
+}
+
+template <typename Body>
+void for_rows(Context& context, const RowPlan& plan, Body&& body) {
+  const int64_t grain = std::max<int64_t>(kGrain / plan.length, 1);
+  if (plan.rows <= grain) {
+    body(int64_t{0}, plan.rows);
+    return;
+  }
+  context.pool().for_each_range(
+      static_cast<size_t>(plan.rows), static_cast<size_t>(grain),
+      [&](size_t begin, size_t end) { body(static_cast<int64_t>(begin), static_cast<int64_t>(end)); });
+}
+
+void add(Moments& a, const Moments& b) {
+  if (b.count == 0) return;
+  const double count = a.count + b.count;
+  const double delta = b.mean - a.mean;
+  a.mean += delta * b.count / count;
+  a.squares += b.squares + delta * delta * a.count * b.count / count;
+  a.count = count;
+}
+
+Moments moments_of(const float* x, size_t count) {
+  static const auto row = FLAMBEAU_PICK(moments_row);
+  return row(x, count);
+}
+Moments moments_of(const double* x, size_t count) {
+  Moments moments;
+  moments.count = static_cast<double>(count);
+  for (size_t i = 0; i < count; ++i) moments.mean += x[i];
+  moments.mean /= moments.count;
+  for (size_t i = 0; i < count; ++i) moments.squares += (x[i] - moments.mean) * (x[i] - moments.mean);
+  return moments;
+}
+
+template <typename T>
+std::vector<Moments> channel_moments(Context& context, const Tensor& input, const RowPlan& plan) {
+  std::vector<Moments> moments(static_cast<size_t>(plan.channels));
+  if (!plan.is_columns) {
+    const int64_t batch = plan.rows / plan.channels;
+    context.pool().for_each_range(moments.size(), 1, [&](size_t begin, size_t end) {
+      RowReader<T> reader(input);
+      for (size_t c = begin; c < end; ++c) {
+        for (int64_t n = 0; n < batch; ++n) {
+          const int64_t row = n * plan.channels + static_cast<int64_t>(c);
+          add(moments[c], moments_of(reader.read(row * plan.length, static_cast<size_t>(plan.length)),
+                                     static_cast<size_t>(plan.length)));
+        }
+      }
+    });
+    return moments;
+  }
+  RowReader<T> reader(input);
+  for (int64_t row = 0; row < plan.rows; ++row) {
+    const T* const x = reader.read(row * plan.length, static_cast<size_t>(plan.length));
+    for (size_t c = 0; c < moments.size(); ++c) moments[c].mean += static_cast<double>(x[c]);
+  }
+  for (Moments& moment : moments) {
+    moment.count = static_cast<double>(plan.rows);
+    moment.mean /= moment.count;
+  }
+  for (int64_t row = 0; row < plan.rows; ++row) {
+    const T* const x = reader.read(row * plan.length, static_cast<size_t>(plan.length));
+    for (size_t c = 0; c < moments.size(); ++c) {
+      const double d = static_cast<double>(x[c]) - moments[c].mean;
+      moments[c].squares += d * d;
+    }
+  }
+  return moments;
+}
+
+void scale_one(const float* x, float scale, float shift, float* y, size_t count) {
+  static const auto row = FLAMBEAU_PICK(scale_row);
+  row(x, scale, shift, y, count);
+}
+void scale_one(const double* x, double scale, double shift, double* y, size_t count) {
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
+}
+void scale_each(const float* x, const float* scale, const float* shift, float* y, size_t count) {
+  static const auto row = FLAMBEAU_PICK(scale_columns);
+  row(x, scale, shift, y, count);
+}
+void scale_each(const double* x, const double* scale, const double* shift, double* y, size_t count) {
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale[i] + shift[i];
+}
+
+template <typename T>
+void update(const Tensor* running, double momentum, const std::vector<double>& found) {
+  if (running == nullptr) return;
+  std::vector<double> values = read_all<double>(running);
+  for (size_t c = 0; c < values.size(); ++c) values[c] = momentum * found[c] + (1 - momentum) * values[c];
+  for (size_t c = 0; c < values.size(); ++c) {
+    store_packed(
+        DType::kFloat64, &values[c], 1, running->dtype(),
+        running->mutable_data() + static_cast<int64_t>(c * running->element_size()) * running->strides()[0],
+        0);
+  }
+}
+
+template <typename T>
+void run(Context& context, const Tensor& input, const BatchNorm& norm, const Tensor& out,
+         const Tensor* save_mean, const Tensor* save_rstd) {
+  const RowPlan plan = plan_of(out);
+  const auto channels = static_cast<size_t>(plan.channels);
+  std::vector<double> mean(channels);
+  std::vector<double> rstd(channels);
+  if (norm.training) {
+    const std::vector<Moments> moments = channel_moments<T>(context, input, plan);
+    std::vector<double> unbiased(channels);
+    for (size_t c = 0; c < channels; ++c) {
+      const double variance = moments[c].squares / moments[c].count;
+      mean[c] = moments[c].mean;
+      rstd[c] = variance == 0 && norm.eps == 0 ? 0 : 1 / std::sqrt(variance + norm.eps);
+      unbiased[c] = moments[c].squares / (moments[c].count - 1);
+    }
+    update<T>(norm.running_mean, norm.momentum, mean);
+    update<T>(norm.running_var, norm.momentum, unbiased);
+    if (save_mean != nullptr) write_all(mean, *save_mean);
+    if (save_rstd != nullptr) write_all(rstd, *save_rstd);
+  } else {
+    mean = read_all<double>(norm.running_mean);
+    rstd = read_all<double>(norm.running_var);
+    for (double& value : rstd) value = 1 / std::sqrt(value + norm.eps);
+  }
+  const std::vector<double> weight = read_all<double>(norm.weight);
+  const std::vector<double> bias = read_all<double>(norm.bias);
+  std::vector<T> scale(channels);
+  std::vector<T> shift(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    const double factor = weight.empty() ? rstd[c] : rstd[c] * weight[c];
+    scale[c] = static_cast<T>(factor);
+    shift[c] = static_cast<T>((bias.empty() ? 0 : bias[c]) - mean[c] * factor);
+  }
+  for_rows(context, plan, [&](int64_t begin, int64_t end) {
+    RowReader<T> reader(input);
+    RowWriter<T> writer(out);
+    const auto length = static_cast<size_t>(plan.length);
+    for (int64_t row = begin; row < end; ++row) {
+      const T* const x = reader.read(row * plan.length, length);
+      T* const y = writer.begin(row * plan.length, length);
+      if (plan.is_columns) {
+        scale_each(x, scale.data(), shift.data(), y, length);
+      } else {
+        const auto c = static_cast<size_t>(row % plan.channels);
+        scale_one(x, scale[c], shift[c], y, length);
+      }
+      writer.finish();
+    }
+  });
+}
+
+}  // namespace
+
+void run_batch_norm(Context& context, const Tensor& input, const BatchNorm& norm, const Tensor& out,
+                    const Tensor* save_mean, const Tensor* save_rstd) {
+  Tensor same = input;
+  if (!(input.strides() == out.strides()) && !(input.is_contiguous() && out.is_contiguous())) {
+    Info<int64_t> info = info_of(out);
+    info.offset = 0;
+    same = context.allocate(info);
+    copy_into(context, input, same);
+  }
+  switch (input.dtype()) {
+    case DType::kFloat64:
+      return run<double>(context, same, norm, out, save_mean, save_rstd);
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return run<float>(context, same, norm, out, save_mean, save_rstd);
+    default:
+      fail_dtype("batch_norm", input.dtype());
+  }
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,126 @@
+#include "flambeau/ops/norm/row_loops.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "flambeau/kernels/vector_math_core.h"
+#include "flambeau/ops/reduce/fold_loops.h"
+
+namespace flambeau::ops::FLAMBEAU_ISA {
+namespace {
+
+constexpr size_t kLanes = 16;
+
+// Sixteen sums side by side, which the compiler keeps in vectors.
+struct Lanes {
+  float values[kLanes] = {};
+  double total() const {
+    double sum = 0;
+    for (const float value : values) sum += static_cast<double>(value);
+    return sum;
+  }
+};
+
+// y = exp(x - most), and the sum of it.
+double exponentials(const float* x, float* y, size_t count, float most) {
+  double sum = 0;
+  size_t i = 0;
+  while (i + kLanes <= count) {
+    const size_t end = i + 1024 < count ? i + 1024 : count;
+    Lanes lanes;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (size_t k = 0; k < kLanes; ++k) {
+        const float e = kernels::exp_of(x[i + k] - most);
+        y[i + k] = e;
+        lanes.values[k] += e;
+      }
+    }
+    sum += lanes.total();
+  }
+  for (; i < count; ++i) {
+    y[i] = kernels::exp_of(x[i] - most);
+    sum += static_cast<double>(y[i]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+float exp_sum_row(const float* x, size_t count, float most) {
+  double sum = 0;
+  size_t i = 0;
+  while (i + kLanes <= count) {
+    const size_t end = i + 1024 < count ? i + 1024 : count;
+    Lanes lanes;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (size_t k = 0; k < kLanes; ++k) lanes.values[k] += kernels::exp_of(x[i + k] - most);
+    }
+    sum += lanes.total();
+  }
+  for (; i < count; ++i) sum += static_cast<double>(kernels::exp_of(x[i] - most));
+  return static_cast<float>(sum);
+}
+
+void softmax_row(const float* x, float* y, size_t count) {
+  const float most = max_row(x, count);
+  const double sum = exponentials(x, y, count, most);
+  const auto scale = static_cast<float>(1.0 / sum);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] *= scale;
+}
+
+void log_softmax_row(const float* x, float* y, size_t count) {
+  const float most = max_row(x, count);
+  const auto log_sum = static_cast<float>(std::log(static_cast<double>(exp_sum_row(x, count, most))));
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] - most - log_sum;
+}
+
+void layer_norm_row(const float* x, const float* weight, const float* bias, float* y, size_t count,
+                    double eps, float* mean, float* rstd) {
+  const Moments moments = moments_row(x, count);
+  const double variance = count == 0 ? 0 : moments.squares / static_cast<double>(count);
+  const auto scale = static_cast<float>(1.0 / std::sqrt(variance + eps));
+  const auto middle = static_cast<float>(moments.mean);
+  *mean = middle;
+  *rstd = scale;
+  const float shift = -middle * scale;
+  if (weight != nullptr && bias != nullptr) {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) y[i] = (x[i] * scale + shift) * weight[i] + bias[i];
+  } else if (weight != nullptr) {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) y[i] = (x[i] * scale + shift) * weight[i];
+  } else if (bias != nullptr) {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift + bias[i];
+  } else {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
+  }
+}
+
+void rms_norm_row(const float* x, const float* weight, float* y, size_t count, double eps, float* rstd) {
+  const double square = sum_squares_row(x, count) / static_cast<double>(count);
+  const auto scale = static_cast<float>(1.0 / std::sqrt(square + eps));
+  *rstd = scale;
+  if (weight != nullptr) {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale * weight[i];
+  } else {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale;
+  }
+}
+
+void scale_row(const float* x, float scale, float shift, float* y, size_t count) {
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
+}
+
+void scale_columns(const float* x, const float* scale, const float* shift, float* y, size_t count) {
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale[i] + shift[i];
+}
+
+}  // namespace flambeau::ops::FLAMBEAU_ISA

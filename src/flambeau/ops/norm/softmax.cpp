@@ -1,0 +1,144 @@
+// Softmax and its logarithm.
+#include <cmath>
+#include <limits>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/lines.h"
+#include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
+
+namespace flambeau::ops {
+namespace {
+
+void softmax_floats(const void* input, size_t length, void* const* outputs, const void*) {
+  static const auto row = FLAMBEAU_PICK(softmax_row);
+  row(static_cast<const float*>(input), static_cast<float*>(outputs[0]), length);
+}
+void log_softmax_floats(const void* input, size_t length, void* const* outputs, const void*) {
+  static const auto row = FLAMBEAU_PICK(log_softmax_row);
+  row(static_cast<const float*>(input), static_cast<float*>(outputs[0]), length);
+}
+
+template <bool kLog>
+void softmax_doubles(const void* input, size_t length, void* const* outputs, const void*) {
+  const auto* const x = static_cast<const double*>(input);
+  auto* const y = static_cast<double*>(outputs[0]);
+  double most = -std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < length; ++i) most = x[i] > most || x[i] != x[i] ? x[i] : most;
+  double sum = 0;
+  for (size_t i = 0; i < length; ++i) {
+    const double e = std::exp(x[i] - most);
+    sum += e;
+    if constexpr (!kLog) y[i] = e;
+  }
+  const double log_sum = std::log(sum);
+  for (size_t i = 0; i < length; ++i) y[i] = kLog ? x[i] - most - log_sum : y[i] / sum;
+}
+
+// Rows that are -inf all over become 0 rather than NaN.
+void safe_softmax_floats(const void* input, size_t length, void* const* outputs, const void*) {
+  softmax_floats(input, length, outputs, nullptr);
+  const auto* const x = static_cast<const float*>(input);
+  auto* const y = static_cast<float*>(outputs[0]);
+  for (size_t i = 0; i < length; ++i) {
+    if (x[i] != -std::numeric_limits<float>::infinity()) return;
+  }
+  std::fill(y, y + length, 0.0F);
+}
+void safe_softmax_doubles(const void* input, size_t length, void* const* outputs, const void*) {
+  const auto* const x = static_cast<const double*>(input);
+  const bool is_masked = std::all_of(
+      x, x + length, [](double value) { return value == -std::numeric_limits<double>::infinity(); });
+  softmax_doubles<false>(input, length, outputs, nullptr);
+  if (is_masked) std::fill_n(static_cast<double*>(outputs[0]), length, 0.0);
+}
+
+template <typename N>
+Info<N> softmax_info(const Info<N>& self, int64_t dim, DType dtype) {
+  wrap_dim(dim, self.dim());
+  return contiguous<N>(dtype, self.sizes, self.device);
+}
+
+template <typename N>
+Info<N> softmax_shape(const Info<N>& self, int64_t dim, bool half_to_float) {
+  if (half_to_float) {
+    throw Error(ErrorCode::kUnsupported, "softmax with half to float conversion is not supported on CPU");
+  }
+  return softmax_info(self, dim, self.dtype);
+}
+
+void run_softmax(Context& context, const Tensor& self, int64_t dim, Line floats, Line doubles,
+                 std::string_view name, Tensor& out) {
+  if (!is_floating(self.dtype()) || dtype_size(self.dtype()) == 1) fail_dtype(name, self.dtype());
+  const DType row = kernels::compute_dtype(self.dtype());
+  const LineOutput outputs[] = {{&out, row}};
+  run_lines(context, self, wrap_dim(dim, self.dim()), row, row == DType::kFloat32 ? floats : doubles, outputs,
+            nullptr, 4);
+}
+
+template <bool kLog>
+void softmax_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
+  if constexpr (kLog) {
+    run_softmax(context, self, dim, log_softmax_floats, softmax_doubles<true>,
+                "log_softmax_lastdim_kernel_impl", out);
+  } else {
+    run_softmax(context, self, dim, softmax_floats, softmax_doubles<false>, "softmax_lastdim_kernel_impl",
+                out);
+  }
+}
+
+template <typename N>
+Info<N> softmax_int_shape(const Info<N>& self, int64_t dim, std::optional<DType> dtype) {
+  return softmax_info(self, dim, dtype.value_or(self.dtype));
+}
+template <bool kLog>
+void softmax_int_kernel(Context& context, const Tensor& self, int64_t dim, std::optional<DType>,
+                        Tensor& out) {
+  if (self.dtype() == out.dtype()) return softmax_kernel<kLog>(context, self, dim, false, out);
+  Tensor converted = context.allocate(out.dtype(), self.sizes());
+  copy_into(context, self, converted);
+  softmax_kernel<kLog>(context, converted, dim, false, out);
+}
+void safe_softmax_kernel(Context& context, const Tensor& self, int64_t dim, std::optional<DType>,
+                         Tensor& out) {
+  Tensor converted = self;
+  if (self.dtype() != out.dtype()) {
+    converted = context.allocate(out.dtype(), self.sizes());
+    copy_into(context, self, converted);
+  }
+  run_softmax(context, converted, dim, safe_softmax_floats, safe_softmax_doubles,
+              "softmax_lastdim_kernel_impl", out);
+}
+
+}  // namespace
+
+void define_softmax(Library& library) {
+  library.define("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+      .shape<softmax_shape<int64_t>, softmax_shape<SymInt>>()
+      .kernel<softmax_kernel<false>>();
+  library.define("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+      .shape<softmax_shape<int64_t>, softmax_shape<SymInt>>()
+      .kernel<softmax_kernel<true>>();
+  for (const char* const schema :
+       {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+        "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"}) {
+    library.define(schema)
+        .shape<softmax_int_shape<int64_t>, softmax_int_shape<SymInt>>()
+        .kernel<softmax_int_kernel<false>>();
+  }
+  for (const char* const schema :
+       {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+        "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}) {
+    library.define(schema)
+        .shape<softmax_int_shape<int64_t>, softmax_int_shape<SymInt>>()
+        .kernel<softmax_int_kernel<true>>();
+  }
+  library.define("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+      .shape<softmax_int_shape<int64_t>, softmax_int_shape<SymInt>>()
+      .kernel<safe_softmax_kernel>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,36 @@
+// The folds that models spend their time in, over packed rows: sums, sums of squares, extremes and moments.
+// Each is compiled for every level of the instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "flambeau/base/isa.h"
+
+namespace flambeau::ops {
+
+// Mean and sum of squared deviations of `count` elements so far.
+struct Moments {
+  double count = 0;
+  double mean = 0;
+  double squares = 0;
+};
+
+#define FLAMBEAU_DECLARE_FOLD_LOOPS(isa)                                                            \
+  namespace isa {                                                                                   \
+  double sum_row(const float* x, size_t count);                                                     \
+  double sum_row_double(const double* x, size_t count);                                             \
+  double sum_squares_row(const float* x, size_t count);                                             \
+  double sum_squares_row_double(const double* x, size_t count);                                     \
+  void sum_rows(double* sums, const float* x, int64_t stride, size_t rows, size_t columns);         \
+  void sum_rows_double(double* sums, const double* x, int64_t stride, size_t rows, size_t columns); \
+  float max_row(const float* x, size_t count);                                                      \
+  float min_row(const float* x, size_t count);                                                      \
+  void max_rows(float* most, const float* x, int64_t stride, size_t rows, size_t columns);          \
+  void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t columns);         \
+  Moments moments_row(const float* x, size_t count);                                                \
+  }
+FLAMBEAU_FOR_EACH_ISA(FLAMBEAU_DECLARE_FOLD_LOOPS)
+#undef FLAMBEAU_DECLARE_FOLD_LOOPS
+
+}  // namespace flambeau::ops

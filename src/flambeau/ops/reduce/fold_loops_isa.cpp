@@ -1,0 +1,247 @@
+// Sums are made in blocks: lanes of the element's own type over a few hundred elements, and doubles between
+// the blocks, so that the error does not grow with the count. Strides are in bytes.
+#include "flambeau/ops/reduce/fold_loops.h"
+
+#include <cstring>
+
+namespace flambeau::ops::FLAMBEAU_ISA {
+namespace {
+
+typedef float Floats __attribute__((vector_size(64)));
+typedef double Doubles __attribute__((vector_size(64)));
+
+template <typename V, typename T>
+inline void load(V& v, const T* x) {
+  std::memcpy(&v, x, sizeof(V));
+}
+
+template <typename V, typename T>
+struct Block {
+  static constexpr size_t kLanes = sizeof(V) / sizeof(T);
+  static constexpr size_t kUnroll = 4;
+  static constexpr size_t kStep = kLanes * kUnroll;
+  static constexpr size_t kMost = kStep * 32;
+};
+
+template <typename V, typename T>
+inline double total(const V& v) {
+  double sum = 0;
+  for (size_t i = 0; i < Block<V, T>::kLanes; ++i) sum += static_cast<double>(v[i]);
+  return sum;
+}
+
+template <typename V, typename T, bool kSquare>
+double sum_blocks(const T* x, size_t count) {
+  using B = Block<V, T>;
+  double sum = 0;
+  while (count >= B::kStep) {
+    const size_t block = count < B::kMost ? count / B::kStep * B::kStep : B::kMost;
+    V a = {};
+    V b = {};
+    V c = {};
+    V d = {};
+    for (size_t i = 0; i < block; i += B::kStep) {
+      V p, q, r, s;
+      load(p, x + i);
+      load(q, x + i + B::kLanes);
+      load(r, x + i + 2 * B::kLanes);
+      load(s, x + i + 3 * B::kLanes);
+      if constexpr (kSquare) {
+        a += p * p;
+        b += q * q;
+        c += r * r;
+        d += s * s;
+      } else {
+        a += p;
+        b += q;
+        c += r;
+        d += s;
+      }
+    }
+    a += b;
+    c += d;
+    a += c;
+    sum += total<V, T>(a);
+    x += block;
+    count -= block;
+  }
+  if (count >= B::kLanes) {
+    V a = {};
+    size_t i = 0;
+    for (; i + B::kLanes <= count; i += B::kLanes) {
+      V p;
+      load(p, x + i);
+      if constexpr (kSquare) {
+        a += p * p;
+      } else {
+        a += p;
+      }
+    }
+    sum += total<V, T>(a);
+    x += i;
+    count -= i;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(x[i]);
+    sum += kSquare ? value * value : value;
+  }
+  return sum;
+}
+
+// Columns of one vector or four at a time, in registers, over up to 64 rows before they are added up as
+// doubles.
+template <typename V, typename T>
+void sum_columns(double* sums, const T* x, int64_t stride, size_t rows, size_t columns) {
+  using B = Block<V, T>;
+  constexpr size_t kRows = 64;
+  const auto row = [&](size_t r) {
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(x) + static_cast<int64_t>(r) * stride);
+  };
+  for (size_t first = 0; first < rows; first += kRows) {
+    const size_t last = first + kRows < rows ? first + kRows : rows;
+    size_t c = 0;
+    for (; c + B::kStep <= columns; c += B::kStep) {
+      V sum[4] = {};
+      for (size_t r = first; r < last; ++r) {
+        const T* const from = row(r) + c;
+        for (size_t k = 0; k < 4; ++k) {
+          V p;
+          load(p, from + k * B::kLanes);
+          sum[k] += p;
+        }
+      }
+      for (size_t k = 0; k < 4; ++k) {
+        for (size_t i = 0; i < B::kLanes; ++i) sums[c + k * B::kLanes + i] += static_cast<double>(sum[k][i]);
+      }
+    }
+    for (; c + B::kLanes <= columns; c += B::kLanes) {
+      V sum = {};
+      for (size_t r = first; r < last; ++r) {
+        V p;
+        load(p, row(r) + c);
+        sum += p;
+      }
+      for (size_t i = 0; i < B::kLanes; ++i) sums[c + i] += static_cast<double>(sum[i]);
+    }
+    if (c == columns) continue;
+    for (size_t r = first; r < last; ++r) {
+      for (size_t i = c; i < columns; ++i) sums[i] += static_cast<double>(row(r)[i]);
+    }
+  }
+}
+
+// NaN wins, and stays.
+struct Larger {
+  static constexpr float kStart = -__builtin_inff();
+  template <typename V>
+  static void take(V& most, const V& x) {
+    most = (x > most) | (x != x) ? x : most;
+  }
+  static void take(float& most, const float& x) { most = x > most || x != x ? x : most; }
+};
+struct Smaller {
+  static constexpr float kStart = __builtin_inff();
+  template <typename V>
+  static void take(V& least, const V& x) {
+    least = (x < least) | (x != x) ? x : least;
+  }
+  static void take(float& least, const float& x) { least = x < least || x != x ? x : least; }
+};
+
+template <typename F>
+float extreme(const float* x, size_t count) {
+  using B = Block<Floats, float>;
+  float best = F::kStart;
+  size_t i = 0;
+  if (count >= B::kStep) {
+    Floats lanes[4];
+    for (Floats& lane : lanes) lane = Floats{} + F::kStart;
+    for (; i + B::kStep <= count; i += B::kStep) {
+      for (size_t k = 0; k < 4; ++k) {
+        Floats p;
+        load(p, x + i + k * B::kLanes);
+        F::take(lanes[k], p);
+      }
+    }
+    for (size_t k = 1; k < 4; ++k) F::take(lanes[0], lanes[k]);
+    for (size_t k = 0; k < B::kLanes; ++k) F::take(best, static_cast<const float&>(lanes[0][k]));
+  }
+  for (; i < count; ++i) F::take(best, x[i]);
+  return best;
+}
+
+template <typename F>
+void extreme_columns(float* best, const float* x, int64_t stride, size_t rows, size_t columns) {
+  for (size_t r = 0; r < rows; ++r) {
+    const auto* const from =
+        reinterpret_cast<const float*>(reinterpret_cast<const char*>(x) + static_cast<int64_t>(r) * stride);
+    size_t c = 0;
+    for (; c + 16 <= columns; c += 16) {
+      Floats p, q;
+      load(p, from + c);
+      load(q, best + c);
+      F::take(q, p);
+      std::memcpy(best + c, &q, sizeof(q));
+    }
+    for (; c < columns; ++c) F::take(best[c], from[c]);
+  }
+}
+
+}  // namespace
+
+double sum_row(const float* x, size_t count) { return sum_blocks<Floats, float, false>(x, count); }
+double sum_row_double(const double* x, size_t count) { return sum_blocks<Doubles, double, false>(x, count); }
+double sum_squares_row(const float* x, size_t count) { return sum_blocks<Floats, float, true>(x, count); }
+double sum_squares_row_double(const double* x, size_t count) {
+  return sum_blocks<Doubles, double, true>(x, count);
+}
+void sum_rows(double* sums, const float* x, int64_t stride, size_t rows, size_t columns) {
+  sum_columns<Floats, float>(sums, x, stride, rows, columns);
+}
+void sum_rows_double(double* sums, const double* x, int64_t stride, size_t rows, size_t columns) {
+  sum_columns<Doubles, double>(sums, x, stride, rows, columns);
+}
+float max_row(const float* x, size_t count) { return extreme<Larger>(x, count); }
+float min_row(const float* x, size_t count) { return extreme<Smaller>(x, count); }
+void max_rows(float* most, const float* x, int64_t stride, size_t rows, size_t columns) {
+  extreme_columns<Larger>(most, x, stride, rows, columns);
+}
+void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t columns) {
+  extreme_columns<Smaller>(least, x, stride, rows, columns);
+}
+
+Moments moments_row(const float* x, size_t count) {
+  Moments moments;
+  if (count == 0) return moments;
+  moments.count = static_cast<double>(count);
+  moments.mean = sum_row(x, count) / moments.count;
+  const auto mean = static_cast<float>(moments.mean);
+  using B = Block<Floats, float>;
+  double squares = 0;
+  double rest = 0;  // the sum of the deviations from the rounded mean, to take out what rounding it cost
+  size_t i = 0;
+  while (i + B::kLanes <= count) {
+    const size_t end = i + 1024 < count ? i + 1024 : count;
+    Floats a = {};
+    Floats b = {};
+    for (; i + B::kLanes <= end; i += B::kLanes) {
+      Floats p;
+      load(p, x + i);
+      p -= mean;
+      a += p * p;
+      b += p;
+    }
+    squares += total<Floats, float>(a);
+    rest += total<Floats, float>(b);
+  }
+  for (; i < count; ++i) {
+    const double d = static_cast<double>(x[i]) - static_cast<double>(mean);
+    squares += d * d;
+    rest += d;
+  }
+  moments.squares = squares - rest * rest / moments.count;
+  if (moments.squares < 0) moments.squares = 0;
+  return moments;
+}
+
+}  // namespace flambeau::ops::FLAMBEAU_ISA

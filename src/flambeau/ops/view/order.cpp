@@ -1,0 +1,185 @@
+// Dimensions in another order, and dimensions of size 1 that come and go.
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> permute_shape(const Info<N>& self, std::span<const int64_t> dims) {
+  return permute_info(self, dims);
+}
+
+template <typename N>
+Info<N> transpose_shape(const Info<N>& self, int64_t dim0, int64_t dim1) {
+  return transpose_info(self, dim0, dim1);
+}
+
+template <typename N>
+Info<N> t_shape(const Info<N>& self) {
+  if (self.dim() > 2) {
+    fail_view("t() expects a tensor with <= 2 dimensions, but self is " +
+              number_text(static_cast<int64_t>(self.dim())) + "D");
+  }
+  return self.dim() < 2 ? self : transpose_info(self, 0, 1);
+}
+
+template <typename N>
+Info<N> matrix_transpose_shape(const Info<N>& self) {
+  if (self.dim() < 2) {
+    fail_view("tensor.mT is only supported on matrices or batches of matrices. Got " +
+              number_text(static_cast<int64_t>(self.dim())) + "-D tensor.");
+  }
+  return transpose_info(self, -2, -1);
+}
+
+template <typename N>
+Info<N> reverse_shape(const Info<N>& self) {
+  Info<N> info = self;
+  std::reverse(info.sizes.begin(), info.sizes.end());
+  std::reverse(info.strides.begin(), info.strides.end());
+  return info;
+}
+
+template <typename N>
+Info<N> movedim_info(const Info<N>& self, std::span<const int64_t> source,
+                     std::span<const int64_t> destination) {
+  if (source.size() != destination.size()) {
+    fail_view("movedim: Invalid source or destination dims: source (" + sizes_text(source) +
+              " dims) should contain the same number of dims as destination (" + sizes_text(destination) +
+              " dims)");
+  }
+  const size_t rank = self.dim();
+  constexpr int64_t kFree = -1;
+  ShortList<int64_t> order(rank, kFree);
+  ShortList<int64_t> is_moved(rank, 0);
+  if (rank == 0) return self;
+  for (size_t i = 0; i < source.size(); ++i) {
+    const size_t from = wrap_dim(source[i], rank);
+    const size_t to = wrap_dim(destination[i], rank);
+    if (is_moved[from]++ != 0) fail_view("movedim: repeated dim in `source` (" + sizes_text(source) + ")");
+    if (order[to] != kFree)
+      fail_view("movedim: repeated dim in `destination` (" + sizes_text(destination) + ")");
+    order[to] = static_cast<int64_t>(from);
+  }
+  size_t next = 0;
+  for (int64_t& place : order) {
+    if (place != kFree) continue;
+    while (is_moved[next] != 0) ++next;
+    place = static_cast<int64_t>(next++);
+  }
+  return permute_info(self, order);
+}
+
+template <typename N>
+Info<N> movedim_list_shape(const Info<N>& self, std::span<const int64_t> source,
+                           std::span<const int64_t> destination) {
+  return movedim_info(self, source, destination);
+}
+
+template <typename N>
+Info<N> movedim_shape(const Info<N>& self, int64_t source, int64_t destination) {
+  return movedim_info(self, std::span(&source, 1), std::span(&destination, 1));
+}
+
+template <typename N>
+Info<N> squeeze_info(const Info<N>& self, auto&& is_wanted) {
+  Info<N> info = self;
+  for (size_t d = self.dim(); d-- > 0;) {
+    if (!is_wanted(d) || !(self.sizes[d] == N(1))) continue;
+    info.sizes.erase(d);
+    info.strides.erase(d);
+  }
+  return info;
+}
+
+template <typename N>
+Info<N> squeeze_shape(const Info<N>& self) {
+  return squeeze_info(self, [](size_t) { return true; });
+}
+
+template <typename N>
+Info<N> squeeze_dim_shape(const Info<N>& self, int64_t dim) {
+  const size_t wanted = wrap_dim(dim, self.dim());
+  return squeeze_info(self, [&](size_t d) { return d == wanted; });
+}
+
+template <typename N>
+Info<N> squeeze_dims_shape(const Info<N>& self, std::span<const int64_t> dims) {
+  ShortList<int64_t> is_wanted(self.dim() + 1, 0);
+  for (const int64_t dim : dims) {
+    int64_t& seen = is_wanted[wrap_dim(dim, self.dim())];
+    if (seen++ != 0) {
+      fail_view("dim " + number_text(static_cast<int64_t>(wrap_dim(dim, self.dim()))) +
+                " appears multiple times in the list of dims");
+    }
+  }
+  return squeeze_info(self, [&](size_t d) { return is_wanted[d] != 0; });
+}
+
+template <typename N>
+Info<N> unsqueeze_shape(const Info<N>& self, int64_t dim) {
+  return unsqueeze_info(self, dim);
+}
+
+Tensor conjugate_transpose(Context& context, const Tensor& self) {
+  const Tensor transposed = call(context, "aten::transpose.int", self, int64_t{-2}, int64_t{-1});
+  return is_complex(self.dtype()) ? call(context, "aten::conj", transposed) : transposed;
+}
+
+Tensor adjoint(Context& context, const Tensor& self) {
+  if (self.dim() < 2 && self.symbolic_geometry() == nullptr) {
+    fail_view("tensor.adjoint() is only supported on matrices or batches of matrices. Got " +
+              number_text(static_cast<int64_t>(self.dim())) + "-D tensor.");
+  }
+  return conjugate_transpose(context, self);
+}
+
+Tensor matrix_h(Context& context, const Tensor& self) {
+  if (self.dim() != 2 && self.symbolic_geometry() == nullptr) {
+    fail_view("tensor.H is only supported on matrices (2-D tensors). Got " +
+              number_text(static_cast<int64_t>(self.dim())) + "-D tensor.");
+  }
+  return conjugate_transpose(context, self);
+}
+
+}  // namespace
+
+void define_order(Library& library) {
+  library.define("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+      .view<permute_shape<int64_t>, permute_shape<SymInt>>();
+  library.define("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+  library.define("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
+      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+  library.define("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+  library.define("aten::t(Tensor(a) self) -> Tensor(a)").view<t_shape<int64_t>, t_shape<SymInt>>();
+  library.define("aten::mT(Tensor(a) self) -> Tensor(a)")
+      .view<matrix_transpose_shape<int64_t>, matrix_transpose_shape<SymInt>>();
+  library.define("aten::numpy_T(Tensor(a) self) -> Tensor(a)")
+      .view<reverse_shape<int64_t>, reverse_shape<SymInt>>();
+  library.define("aten::adjoint(Tensor(a) self) -> Tensor(a)").decomposition<adjoint>();
+  library.define("aten::mH(Tensor(a) self) -> Tensor(a)").decomposition<adjoint>();
+  library.define("aten::matrix_H(Tensor(a) self) -> Tensor(a)").decomposition<matrix_h>();
+  library.define("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+      .view<movedim_shape<int64_t>, movedim_shape<SymInt>>();
+  library.define("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+      .view<movedim_list_shape<int64_t>, movedim_list_shape<SymInt>>();
+  library.define("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+      .view<movedim_shape<int64_t>, movedim_shape<SymInt>>();
+  library.define("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+      .view<movedim_list_shape<int64_t>, movedim_list_shape<SymInt>>();
+  library.define("aten::squeeze(Tensor(a) self) -> Tensor(a)")
+      .view<squeeze_shape<int64_t>, squeeze_shape<SymInt>>();
+  library.define("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
+      .view<squeeze_dim_shape<int64_t>, squeeze_dim_shape<SymInt>>();
+  library.define("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
+      .view<squeeze_dims_shape<int64_t>, squeeze_dims_shape<SymInt>>();
+  library.define("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+      .view<unsqueeze_shape<int64_t>, unsqueeze_shape<SymInt>>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,122 @@
+// Parts of a tensor, and elements shown several times: slices, diagonals, windows, expansions.
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> select_shape(const Info<N>& self, int64_t dim, N index) {
+  return select_info(self, dim, index);
+}
+
+template <typename N>
+Info<N> slice_shape(const Info<N>& self, int64_t dim, std::optional<N> start, std::optional<N> end, N step) {
+  return slice_info(self, dim, start, end, step);
+}
+
+template <typename N>
+Info<N> narrow_shape(const Info<N>& self, int64_t dim, N start, N length) {
+  return narrow_info(self, dim, start, length);
+}
+
+Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  if (start.dim() != 0 || !is_integral(start.dtype()) || start.dtype() == DType::kBool) {
+    fail_view("start must be an 0-dim integral Tensor.");
+  }
+  return viewed(self, narrow_info(info_of(self), dim, item(start).to_int(), length));
+}
+
+template <typename N>
+Info<N> diagonal_shape(const Info<N>& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  return diagonal_info(self, offset, dim1, dim2);
+}
+
+template <typename N>
+Info<N> unfold_shape(const Info<N>& self, int64_t dimension, int64_t size, int64_t step) {
+  const size_t d = wrap_dim(dimension, self.dim());
+  const N whole = self.dim() == 0 ? N(1) : self.sizes[d];
+  if (size < 0) fail_view("size is " + number_text(size) + " but must be >= 0");
+  if (N(size) > whole) {
+    fail_view("maximum size for tensor at dimension " + number_text(static_cast<int64_t>(d)) + " is " +
+              number_text(whole) + " but size is " + number_text(size));
+  }
+  if (step <= 0) fail_view("step is " + number_text(step) + " but must be > 0");
+  Info<N> info = self;
+  info.sizes.push_back(size);
+  info.strides.push_back(self.dim() == 0 ? N(1) : self.strides[d]);
+  if (self.dim() > 0) {
+    info.sizes[d] = floor_div(whole - N(size), N(step)) + N(1);
+    info.strides[d] = stride_times(self.strides[d], N(step));
+  }
+  return info;
+}
+
+template <typename N>
+Info<N> expand_shape(const Info<N>& self, std::span<const N> size, bool) {
+  return expand_info(self, size);
+}
+
+template <typename N>
+Info<N> expand_as_shape(const Info<N>& self, const Info<N>& other) {
+  return expand_info(self, other.sizes.span());
+}
+
+template <typename N>
+Info<N> broadcast_to_shape(const Info<N>& self, std::span<const N> size) {
+  return expand_info(self, size);
+}
+
+template <typename N>
+Info<N> as_strided_shape(const Info<N>& self, std::span<const N> size, std::span<const N> stride,
+                         std::optional<N> storage_offset) {
+  if (size.size() != stride.size()) fail_view("mismatch in length of strides and shape");
+  Info<N> info = self;
+  info.sizes = ShortList<N>(size);
+  info.strides = ShortList<N>(stride);
+  if (storage_offset) info.offset = *storage_offset;
+  return info;
+}
+
+Tensor as_strided(const Tensor& self, std::span<const int64_t> size, std::span<const int64_t> stride,
+                  std::optional<int64_t> storage_offset) {
+  return checked_view(self, size, stride, storage_offset.value_or(self.offset()));
+}
+
+}  // namespace
+
+void define_slice(Library& library) {
+  library.define("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
+      .view<select_shape<int64_t>, select_shape<SymInt>>();
+  library
+      .define(
+          "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+          "step=1) -> Tensor(a)")
+      .view<slice_shape<int64_t>, slice_shape<SymInt>>();
+  library.define("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+      .view<narrow_shape<int64_t>, narrow_shape<SymInt>>();
+  library.define("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
+      .function<narrow_tensor>();
+  library.define("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+      .view<diagonal_shape<int64_t>, diagonal_shape<SymInt>>();
+  library.define("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")
+      .view<diagonal_shape<int64_t>, diagonal_shape<SymInt>>();
+  library.define("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+      .view<unfold_shape<int64_t>, unfold_shape<SymInt>>();
+  library.define("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")
+      .view<expand_shape<int64_t>, expand_shape<SymInt>>();
+  library.define("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+      .view<expand_as_shape<int64_t>, expand_as_shape<SymInt>>();
+  library.define("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+      .view<broadcast_to_shape<int64_t>, broadcast_to_shape<SymInt>>();
+  library
+      .define(
+          "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
+          "Tensor(a)")
+      .shape<as_strided_shape<int64_t>, as_strided_shape<SymInt>>()
+      .function<as_strided>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,242 @@
+// A tensor cut into several along a dimension.
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Infos<N> split_info(const Info<N>& self, const N& split_size, int64_t dim) {
+  if (self.dim() == 0) fail_view("split expects at least a 1-dimensional tensor");
+  if (split_size < N(0)) {
+    fail_view("split expects split_size be non-negative, but got split_size=" + number_text(split_size));
+  }
+  const size_t d = wrap_dim(dim, self.dim());
+  const N& size = self.sizes[d];
+  if (split_size == N(0) && !(size == N(0))) {
+    fail_view("split_size can only be 0 if dimension size is 0, but got dimension size of " +
+              number_text(size));
+  }
+  Infos<N> parts;
+  N start = 0;
+  while (size - start > split_size) {
+    parts.push_back(part_info(self, d, start, split_size));
+    start += split_size;
+  }
+  parts.push_back(part_info(self, d, start, size - start));
+  return parts;
+}
+
+template <typename N>
+Infos<N> split_sizes_info(const Info<N>& self, std::span<const N> sizes, int64_t dim) {
+  if (self.dim() == 0) fail_view("split expects at least a 1-dimensional tensor");
+  const size_t d = wrap_dim(dim, self.dim());
+  N start = 0;
+  Infos<N> parts;
+  for (const N& size : sizes) {
+    if (size < N(0)) {
+      fail_view("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=" +
+                sizes_text(sizes));
+    }
+    if (size > self.sizes[d] - start) {
+      start = -1;
+      break;
+    }
+    parts.push_back(part_info(self, d, start, size));
+    start += size;
+  }
+  if (!(start == self.sizes[d])) {
+    fail_view("split_with_sizes expects split_sizes to sum exactly to " + number_text(self.sizes[d]) +
+              " (input tensor's size at dimension " + number_text(static_cast<int64_t>(d)) +
+              "), but got split_sizes=" + sizes_text(sizes));
+  }
+  return parts;
+}
+
+template <typename N>
+Infos<N> split_shape(const Info<N>& self, N split_size, int64_t dim) {
+  return split_info(self, split_size, dim);
+}
+
+template <typename N>
+Infos<N> split_sizes_shape(const Info<N>& self, std::span<const N> sizes, int64_t dim) {
+  return split_sizes_info(self, sizes, dim);
+}
+
+template <typename N>
+Infos<N> chunk_shape(const Info<N>& self, int64_t chunks, int64_t dim) {
+  if (self.dim() == 0) fail_view("chunk expects at least a 1-dimensional tensor");
+  if (chunks <= 0) fail_view("chunk expects `chunks` to be greater than 0, got: " + number_text(chunks));
+  const size_t d = wrap_dim(dim, self.dim());
+  const N& size = self.sizes[d];
+  if (size == N(0)) return Infos<N>(static_cast<size_t>(chunks), self);
+  return split_info(self, floor_div(size - N(1), N(chunks)) + N(1), dim);
+}
+
+template <typename N>
+void require_dims(const Info<N>& self) {
+  if (self.dim() == 0) {
+    fail_view("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+  }
+}
+
+template <typename N>
+Infos<N> sections_info(const Info<N>& self, const N& sections, int64_t dim) {
+  require_dims(self);
+  if (sections <= N(0)) {
+    fail_view("number of sections must be larger than 0, got " + number_text(sections));
+  }
+  const size_t d = wrap_dim(dim, self.dim());
+  const N least = floor_div(self.sizes[d], sections);
+  const N longer = modulo(self.sizes[d], sections);
+  Infos<N> parts;
+  N start = 0;
+  for (N i = 0; i < sections; i += N(1)) {
+    const N length = i < longer ? least + N(1) : least;
+    parts.push_back(part_info(self, d, start, length));
+    start += length;
+  }
+  return parts;
+}
+
+template <typename N>
+Infos<N> indices_info(const Info<N>& self, std::span<const N> indices, int64_t dim) {
+  require_dims(self);
+  const size_t d = wrap_dim(dim, self.dim());
+  Infos<N> parts;
+  N start = 0;
+  for (const N& end : indices) {
+    parts.push_back(slice_info<N>(self, dim, start, end, N(1)));
+    start = end;
+  }
+  parts.push_back(slice_info<N>(self, dim, start, self.sizes[d], N(1)));
+  return parts;
+}
+
+template <typename N>
+Infos<N> sections_shape(const Info<N>& self, N sections, int64_t dim) {
+  return sections_info(self, sections, dim);
+}
+
+template <typename N>
+Infos<N> indices_shape(const Info<N>& self, std::span<const N> indices, int64_t dim) {
+  return indices_info(self, indices, dim);
+}
+
+TensorList tensor_split(const Tensor& self, const Tensor& where, int64_t dim) {
+  if (where.dtype() != DType::kInt64) {
+    fail_view("tensor_split expected tensor_indices_or_sections to have dtype of long, but got " +
+              std::string(dtype_name(where.dtype())));
+  }
+  if (where.dim() > 1) {
+    fail_view(
+        "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+        "tensor, but got a tensor with " +
+        number_text(static_cast<int64_t>(where.dim())) + " dims");
+  }
+  Infos<int64_t> parts;
+  if (where.dim() == 0) {
+    parts = sections_info(info_of(self), item(where).to_int(), dim);
+  } else {
+    const Tensor packed = where.to_contiguous();
+    parts = indices_info(info_of(self),
+                         std::span(packed.data<int64_t>(), static_cast<size_t>(packed.element_count())), dim);
+  }
+  TensorList tensors;
+  for (Info<int64_t>& part : parts) tensors.push_back(viewed(self, std::move(part)));
+  return tensors;
+}
+
+// hsplit, vsplit and dsplit: which dimension, and how many a tensor must have.
+template <size_t kLeast, typename N>
+int64_t named_dim(const Info<N>& self) {
+  constexpr const char* kNames[] = {"", "hsplit", "vsplit", "dsplit"};
+  if (self.dim() < kLeast) {
+    fail_view(std::string("torch.") + kNames[kLeast] + " requires a tensor with at least " +
+              number_text(static_cast<int64_t>(kLeast)) + " dimension" + (kLeast == 1 ? "" : "s") +
+              ", but got a tensor with " + number_text(static_cast<int64_t>(self.dim())) + " dimensions!");
+  }
+  if (kLeast == 1) return self.dim() == 1 ? 0 : 1;
+  return kLeast == 2 ? 0 : 2;
+}
+
+template <size_t kLeast, typename N>
+Infos<N> named_sections_shape(const Info<N>& self, int64_t sections) {
+  constexpr const char* kNames[] = {"", "hsplit", "vsplit", "dsplit"};
+  const int64_t dim = named_dim<kLeast>(self);
+  const N& size = self.sizes[static_cast<size_t>(dim)];
+  if (sections == 0 || !(modulo(size, N(sections)) == N(0))) {
+    fail_view(std::string("torch.") + kNames[kLeast] + " attempted to split along dimension " +
+              number_text(dim) + ", but the size of the dimension " + number_text(size) +
+              " is not divisible by the split_size " + number_text(sections) + "!");
+  }
+  return sections_info(self, N(sections), dim);
+}
+
+template <size_t kLeast, typename N>
+Infos<N> named_indices_shape(const Info<N>& self, std::span<const int64_t> indices) {
+  const int64_t dim = named_dim<kLeast>(self);
+  ShortList<N> numbers;
+  for (const int64_t index : indices) numbers.push_back(index);
+  return indices_info(self, numbers.span(), dim);
+}
+
+template <typename N>
+Infos<N> unbind_shape(const Info<N>& self, int64_t dim) {
+  if (self.dim() == 0) {
+    fail_view("Dimension specified as " + number_text(dim) + " but tensor has no dimensions");
+  }
+  const size_t d = wrap_dim(dim, self.dim());
+  Infos<N> parts;
+  for (N i = 0; i < self.sizes[d]; i += N(1)) parts.push_back(select_info(self, dim, i));
+  return parts;
+}
+
+}  // namespace
+
+void define_split(Library& library) {
+  library.define("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
+      .view<split_shape<int64_t>, split_shape<SymInt>>();
+  library.define("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
+      .view<split_sizes_shape<int64_t>, split_sizes_shape<SymInt>>();
+  library
+      .define("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
+      .view<split_sizes_shape<int64_t>, split_sizes_shape<SymInt>>();
+  library.define("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
+      .view<split_shape<int64_t>, split_shape<SymInt>>();
+  library.define("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
+      .view<split_sizes_shape<int64_t>, split_sizes_shape<SymInt>>();
+  library.define("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+      .view<chunk_shape<int64_t>, chunk_shape<SymInt>>();
+  library.define("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
+      .view<chunk_shape<int64_t>, chunk_shape<SymInt>>();
+  library
+      .define("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
+      .view<sections_shape<int64_t>, sections_shape<SymInt>>();
+  library
+      .define("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
+      .view<indices_shape<int64_t>, indices_shape<SymInt>>();
+  library
+      .define(
+          "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+          "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]")
+      .function<tensor_split>();
+  library.define("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+      .view<named_sections_shape<1, int64_t>, named_sections_shape<1, SymInt>>();
+  library.define("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+      .view<named_indices_shape<1, int64_t>, named_indices_shape<1, SymInt>>();
+  library.define("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+      .view<named_sections_shape<2, int64_t>, named_sections_shape<2, SymInt>>();
+  library.define("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+      .view<named_indices_shape<2, int64_t>, named_indices_shape<2, SymInt>>();
+  library.define("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+      .view<named_sections_shape<3, int64_t>, named_sections_shape<3, SymInt>>();
+  library.define("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+      .view<named_indices_shape<3, int64_t>, named_indices_shape<3, SymInt>>();
+  library.define("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+      .view<unbind_shape<int64_t>, unbind_shape<SymInt>>();
+}
+
+}  // namespace flambeau::ops
