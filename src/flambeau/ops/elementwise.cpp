@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/packed_rows.h"
+#include "flambeau/ops/transpose.h"
 #include "flambeau/ops/walk.h"
 
 namespace flambeau::ops {
@@ -182,6 +183,7 @@ void copy_into(Context& context, const Tensor& from, const Tensor& to) {
   uint8_t* const target = to.mutable_data();
   const uint8_t* const source = from.data();
   const bool is_same = from.dtype() == to.dtype();
+  if (is_same && copy_transposed(context, walk, source, target, to.element_size())) return;
   context.pool().for_each_range(
       static_cast<size_t>(walk.element_count()), static_cast<size_t>(kGrain), [&](size_t begin, size_t end) {
         walk.for_each(static_cast<int64_t>(begin), static_cast<int64_t>(end),

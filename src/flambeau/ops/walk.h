@@ -26,6 +26,13 @@ class Walk {
   int64_t step(size_t operand) const { return inner_strides_[operand]; }
   size_t operand_count() const { return operands_; }
 
+  // The dimensions around the rows, outermost first.
+  struct Dimension {
+    int64_t size = 1;
+    Offsets strides{};
+  };
+  const ShortList<Dimension>& outer() const { return outer_; }
+
   // Calls row(offsets, count) for the pieces of rows that make up the elements [begin, end) in the walk's
   // order: the offsets, in bytes from each operand's first element, and how many elements lie at steps from
   // there.
@@ -64,10 +71,6 @@ class Walk {
   }
 
  private:
-  struct Dimension {
-    int64_t size = 1;
-    Offsets strides{};
-  };
   size_t operands_;
   int64_t count_ = 1;
   ShortList<Dimension> outer_;
