@@ -107,9 +107,9 @@ TEST(Views, SplitIntoLists) {
   Fixture f;
   const Tensor x = counted({5, 2});
   const auto sizes = [](const TensorList& list) {
-    std::vector<int64_t> sizes;
-    for (const Tensor& tensor : list) sizes.push_back(tensor.sizes()[0]);
-    return sizes;
+    std::vector<int64_t> numbers;
+    for (const Tensor& tensor : list) numbers.push_back(tensor.sizes()[0]);
+    return numbers;
   };
   EXPECT_EQ(sizes(f.run<TensorList>("aten::split.Tensor", x, 2)), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_EQ(sizes(f.run<TensorList>("aten::chunk", x, 4)), (std::vector<int64_t>{2, 2, 1}));
