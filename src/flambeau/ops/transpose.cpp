@@ -1,50 +1,10 @@
 #include "flambeau/ops/transpose.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "flambeau/ops/transpose_tiles.h"
 
 namespace flambeau::ops {
-namespace {
-
-constexpr int64_t kTile = 32;
-
-// `rows` that lie row_step apart in the target, each of `columns` packed elements; in the source the rows
-// are packed, and columns lie column_step apart.
-template <typename T>
-void copy_tile(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step, int64_t rows,
-               int64_t columns) {
-  T block[kTile][kTile];
-  for (int64_t c = 0; c < columns; ++c)
-    std::memcpy(block[c], from + c * column_step, static_cast<size_t>(rows) * sizeof(T));
-  for (int64_t r = 0; r < rows; ++r) {
-    T line[kTile];
-    for (int64_t c = 0; c < columns; ++c) line[c] = block[c][r];
-    std::memcpy(to + r * row_step, line, static_cast<size_t>(columns) * sizeof(T));
-  }
-}
-
-struct Sixteen {
-  uint64_t parts[2];
-};
-
-using CopyTile = void (*)(const uint8_t*, int64_t, uint8_t*, int64_t, int64_t, int64_t);
-CopyTile tile_of(size_t element_size) {
-  switch (element_size) {
-    case 1:
-      return &copy_tile<uint8_t>;
-    case 2:
-      return &copy_tile<uint16_t>;
-    case 4:
-      return &copy_tile<uint32_t>;
-    case 8:
-      return &copy_tile<uint64_t>;
-    default:
-      return &copy_tile<Sixteen>;
-  }
-}
-
-}  // namespace
-
 bool copy_transposed(Context& context, const Walk& walk, const uint8_t* from, uint8_t* to,
                      size_t element_size) {
   const auto size = static_cast<int64_t>(element_size);
@@ -62,7 +22,7 @@ bool copy_transposed(Context& context, const Walk& walk, const uint8_t* from, ui
   for (size_t d = 0; d < outer.size(); ++d) {
     if (d != packed) planes *= outer[d].size;
   }
-  const CopyTile copy = tile_of(element_size);
+  const CopyTile copy = FLAMBEAU_PICK(tile_of)(element_size);
   const int64_t columns = walk.row_length();
   const auto run = [&](size_t begin, size_t end) {
     for (auto work = static_cast<int64_t>(begin); work < static_cast<int64_t>(end); ++work) {
