@@ -6,6 +6,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/overlap.h"
+#include "flambeau/ops/strides.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -127,9 +128,16 @@ void Recorder::add_step(const ops::Operator& op, std::span<const Value> argument
 std::vector<Value> Recorder::add_kernel(const ops::Operator& op, std::span<const Value> arguments) {
   TensorList outputs;
   bool has_elements = false;
-  for (const ops::Info<int64_t>& info : op.shape(arguments)) {
+  ops::Infos<int64_t> infos = op.shape(arguments);
+  const bool starts_images = order_.starts_here(op, arguments);
+  if (starts_images) infos[0].strides = ops::channels_last_strides(infos[0].sizes);
+  for (const ops::Info<int64_t>& info : infos) {
     outputs.push_back(fresh(info));
     has_elements = has_elements || outputs.back().element_count() > 0;
+  }
+  if (starts_images || order_.has_changed(arguments)) {
+    const ops::Infos<int64_t> believed = op.shape(order_.believed(arguments));
+    for (size_t i = 0; i < outputs.size(); ++i) order_.note(outputs[i], believed[i].strides);
   }
   if (has_elements) add_step(op, arguments, outputs);
   std::vector<Value> results;

@@ -74,11 +74,11 @@ struct Lines {
 template <typename N>
 void check_index(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>* src,
                  const char* name) {
+  const size_t d = wrap_dim(dim, self.dim());
+  if (index.element_count() == N(0)) return;
   if (index.dtype != DType::kInt64 && index.dtype != DType::kInt32) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("{}(): Expected dtype int32/int64 for index", name));
   }
-  const size_t d = wrap_dim(dim, self.dim());
-  if (index.element_count() == N(0)) return;
   const auto rank = [](const Info<N>& info) { return info.dim() == 0 ? 1 : info.dim(); };
   if (rank(self) != rank(index)) {
     throw Error(ErrorCode::kInvalidArgument,

@@ -68,6 +68,12 @@ template <typename N>
 Info<N> batch_norm_shape(const Info<N>& input, const Info<N>* weight, const Info<N>* bias,
                          const Info<N>* mean, const Info<N>* var, bool training, double momentum, double eps,
                          bool) {
+  if (input.element_count() == N(0)) {
+    return {.dtype = input.dtype,
+            .sizes = input.sizes,
+            .strides = like_strides(input, MemoryFormat::kPreserve),
+            .device = input.device};
+  }
   return std::get<0>(native_shape<N>(input, weight, bias, mean, var, training, momentum, eps));
 }
 void batch_norm_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,

@@ -7,6 +7,8 @@
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+#include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -125,9 +127,38 @@ void update(const Tensor* running, double momentum, const std::vector<double>& f
   }
 }
 
+// A number as a tensor of that type keeps it.
+double rounded(DType dtype, double x) {
+  if (dtype == DType::kFloat64) return x;
+  const auto single = static_cast<float>(x);
+  if (dtype == DType::kFloat16) return static_cast<double>(Float16::from_float(single).to_float());
+  if (dtype == DType::kBFloat16) return static_cast<double>(BFloat16::from_float(single).to_float());
+  return static_cast<double>(single);
+}
+
+// The type of the statistics: that of the input, or float where other arguments are not of its type.
+DType statistics_dtype(const Tensor& input, const BatchNorm& norm) {
+  for (const Tensor* const tensor : {norm.weight, norm.bias, norm.running_mean, norm.running_var}) {
+    if (tensor != nullptr && tensor->dtype() != input.dtype()) return DType::kFloat32;
+  }
+  return input.dtype();
+}
+
+// Where something does not lie evenly, PyTorch computes step by step, and half precision is rounded at each.
+bool takes_steps(const Tensor& input, const BatchNorm& norm) {
+  if (dtype_size(statistics_dtype(input, norm)) != 2) return false;
+  const Info<int64_t> info = info_of(input);
+  if (!is_contiguous(info) && !is_channels_last(info)) return true;
+  for (const Tensor* const tensor : {norm.weight, norm.bias, norm.running_mean, norm.running_var}) {
+    if (tensor != nullptr && !tensor->is_contiguous()) return true;
+  }
+  return false;
+}
+
 template <typename T>
-void run(Context& context, const Tensor& input, const BatchNorm& norm, const Tensor& out,
+void run(Context& context, const Tensor& input, const BatchNorm& norm, bool in_steps, const Tensor& out,
          const Tensor* save_mean, const Tensor* save_rstd) {
+  const DType dtype = statistics_dtype(input, norm);
   const RowPlan plan = plan_of(out);
   const auto channels = static_cast<size_t>(plan.channels);
   std::vector<double> mean(channels);
@@ -145,13 +176,35 @@ void run(Context& context, const Tensor& input, const BatchNorm& norm, const Ten
     update<T>(norm.running_var, norm.momentum, unbiased);
     if (save_mean != nullptr) write_all(mean, *save_mean);
     if (save_rstd != nullptr) write_all(rstd, *save_rstd);
+    for (double& value : mean) value = rounded(dtype, value);
+    for (double& value : rstd) value = rounded(dtype, value);
   } else {
     mean = read_all<double>(norm.running_mean);
     rstd = read_all<double>(norm.running_var);
-    for (double& value : rstd) value = 1 / std::sqrt(value + norm.eps);
+    for (double& value : rstd) {
+      value = in_steps ? rounded(dtype, 1 / rounded(dtype, std::sqrt(rounded(dtype, value + norm.eps))))
+                       : 1 / std::sqrt(value + norm.eps);
+    }
   }
   const std::vector<double> weight = read_all<double>(norm.weight);
   const std::vector<double> bias = read_all<double>(norm.bias);
+  if (in_steps) {
+    const auto length = static_cast<size_t>(plan.length);
+    RowReader<T> reader(input);
+    RowWriter<T> writer(out);
+    for (int64_t row = 0; row < plan.rows; ++row) {
+      const T* const x = reader.read(row * plan.length, length);
+      T* const y = writer.begin(row * plan.length, length);
+      for (size_t i = 0; i < length; ++i) {
+        const size_t c = plan.is_columns ? i : static_cast<size_t>(row % plan.channels);
+        double value = rounded(dtype, rounded(dtype, static_cast<double>(x[i]) - mean[c]) * rstd[c]);
+        if (!weight.empty()) value = rounded(dtype, value * weight[c]);
+        y[i] = static_cast<T>(bias.empty() ? value : value + bias[c]);
+      }
+      writer.finish();
+    }
+    return;
+  }
   std::vector<T> scale(channels);
   std::vector<T> shift(channels);
   for (size_t c = 0; c < channels; ++c) {
@@ -181,6 +234,7 @@ void run(Context& context, const Tensor& input, const BatchNorm& norm, const Ten
 
 void run_batch_norm(Context& context, const Tensor& input, const BatchNorm& norm, const Tensor& out,
                     const Tensor* save_mean, const Tensor* save_rstd) {
+  const bool in_steps = takes_steps(input, norm);
   Tensor same = input;
   if (!(input.strides() == out.strides()) && !(input.is_contiguous() && out.is_contiguous())) {
     Info<int64_t> info = info_of(out);
@@ -190,11 +244,11 @@ void run_batch_norm(Context& context, const Tensor& input, const BatchNorm& norm
   }
   switch (input.dtype()) {
     case DType::kFloat64:
-      return run<double>(context, same, norm, out, save_mean, save_rstd);
+      return run<double>(context, same, norm, in_steps, out, save_mean, save_rstd);
     case DType::kFloat32:
     case DType::kFloat16:
     case DType::kBFloat16:
-      return run<float>(context, same, norm, out, save_mean, save_rstd);
+      return run<float>(context, same, norm, in_steps, out, save_mean, save_rstd);
     default:
       fail_dtype("batch_norm", input.dtype());
   }

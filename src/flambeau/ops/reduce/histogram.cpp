@@ -9,6 +9,7 @@
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduction.h"
 #include "flambeau/ops/rows.h"
+#include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -19,8 +20,18 @@ Info<N> histc_shape(const Info<N>& self, int64_t bins, Scalar, Scalar) {
   return contiguous<N>(self.dtype, {N(bins)}, self.device);
 }
 
+// PyTorch computes the place of half-precision numbers in half precision.
+template <typename T>
+T rounded(DType dtype, T x) {
+  if (dtype == DType::kFloat16) return static_cast<T>(Float16::from_float(static_cast<float>(x)).to_float());
+  if (dtype == DType::kBFloat16)
+    return static_cast<T>(BFloat16::from_float(static_cast<float>(x)).to_float());
+  return x;
+}
+
 template <typename T>
 void run_histc(const Tensor& self, T low, T high, Tensor& out) {
+  const DType dtype = self.dtype();
   const Tensor packed = self.to_contiguous();
   const auto count = static_cast<size_t>(packed.element_count());
   std::vector<T> values(count);
@@ -45,10 +56,17 @@ void run_histc(const Tensor& self, T low, T high, Tensor& out) {
   if (low > high) throw Error(ErrorCode::kInvalidArgument, "max must be larger than min");
   const int64_t bins = out.element_count();
   std::vector<double> counts(static_cast<size_t>(bins));
+  low = rounded(dtype, low);
+  high = rounded(dtype, high);
+  const T range = rounded(dtype, high - low);
+  const T factor = rounded(dtype, static_cast<T>(bins));
+  // Counting stops where the type has no next number.
+  const double most = dtype == DType::kBFloat16 ? 256 : dtype == DType::kFloat16 ? 2048 : 0x1p53;
   for (const T value : values) {
     if (!(value >= low && value <= high)) continue;
-    const auto at = static_cast<int64_t>((value - low) * static_cast<T>(bins) / (high - low));
-    ++counts[static_cast<size_t>(std::min(at, bins - 1))];
+    const T place = rounded(dtype, rounded(dtype, rounded(dtype, value - low) * factor) / range);
+    double& count_here = counts[static_cast<size_t>(std::min(static_cast<int64_t>(place), bins - 1))];
+    count_here = std::min(count_here + 1, most);
   }
   store_packed(DType::kFloat64, counts.data(), counts.size(), out.dtype(), out.mutable_data(),
                static_cast<int64_t>(out.element_size()));

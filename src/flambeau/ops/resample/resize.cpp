@@ -27,9 +27,18 @@ void for_lines(Context& context, const Axis& axis, Body&& body) {
   });
 }
 
+// `rounding` is the type that PyTorch keeps the weights in.
 template <typename T>
-void resize_numbers(Context& context, const Axis& axis, const void* from, void* to) {
-  const std::vector<T> weights(axis.taps.weight.begin(), axis.taps.weight.end());
+void resize_numbers(Context& context, const Axis& axis, DType rounding, const void* from, void* to) {
+  std::vector<T> weights(axis.taps.weight.begin(), axis.taps.weight.end());
+  if (rounding == DType::kFloat16 || rounding == DType::kBFloat16) {
+    std::vector<uint16_t> rounded(weights.size());
+    const DType type = kernels::compute_dtype(rounding);
+    store_packed(type, weights.data(), weights.size(), rounding, reinterpret_cast<uint8_t*>(rounded.data()),
+                 2);
+    load_packed(rounding, reinterpret_cast<const uint8_t*>(rounded.data()), 2, weights.size(), type,
+                weights.data());
+  }
   const AxisResize<T> numbers{axis.taps.in,    axis.taps.out,          axis.inner,
                               axis.taps.count, axis.taps.index.data(), weights.data()};
   for_lines(context, axis, [&](int64_t begin, int64_t end) {
@@ -121,9 +130,10 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
     if (dtype == DType::kUInt8) {
       resize_bytes(context, axis, from.data(), to.mutable_data());
     } else if (dtype == DType::kFloat64) {
-      resize_numbers<double>(context, axis, from.data(), to.mutable_data());
+      resize_numbers<double>(context, axis, dtype, from.data(), to.mutable_data());
     } else {
-      resize_numbers<float>(context, axis, from.data(), to.mutable_data());
+      resize_numbers<float>(context, axis, kind == Resampling::kCubic ? out.dtype() : dtype, from.data(),
+                            to.mutable_data());
     }
     from = to;
   }
