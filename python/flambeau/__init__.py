@@ -10,15 +10,22 @@ same way: torch.from_dlpack(y).
 """
 
 from flambeau import ops as _ops
-from flambeau._flambeau import Error, Object, Operator, Session, Tensor
+from flambeau._flambeau import Error, Leaf, Object, Operator, Session, Tensor
+from flambeau.program import Profile, ProfileEntry, Program, Record
 
 __all__ = [
     "Error",
+    "Leaf",
     "Object",
     "Operator",
+    "Profile",
+    "ProfileEntry",
+    "Program",
+    "Record",
     "Tensor",
     "get_rng_state",
     "get_threads",
+    "load",
     "manual_seed",
     "operators",
     "ops",
@@ -30,6 +37,14 @@ __all__ = [
 
 _session = Session()
 ops = _ops.Operators(_session)
+
+
+def load(source, *, model="", threads=None, plan=True):
+    """Opens an exported program (.pt2) and makes it ready to run.
+
+    source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
+    threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node."""
+    return Program(_session, source, model, threads, plan)
 
 
 def operators(derived=False):

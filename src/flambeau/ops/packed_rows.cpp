@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/convert_rows.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/tensor/wide_rows.h"
 
@@ -28,12 +29,44 @@ void require_plain(DType dtype) {
               fmt::format("no operator computes with elements of type {}", dtype_name(dtype)));
 }
 
+// Whether elements of the type are the wide ones themselves.
+bool is_wide_type(Wide kind, DType dtype) {
+  switch (kind) {
+    case Wide::kFloat:
+      return dtype == DType::kFloat32;
+    case Wide::kDouble:
+      return dtype == DType::kFloat64;
+    case Wide::kInt64:
+      return dtype == DType::kInt64;
+    case Wide::kUInt64:
+      return dtype == DType::kUInt64;
+    case Wide::kNone:
+      return false;
+  }
+  return false;
+}
+
 // Of parts that are neither complex.
 void convert_parts(DType from_type, const uint8_t* from, int64_t from_step, DType to_type, uint8_t* to,
                    int64_t to_step, size_t count) {
-  alignas(16) std::array<uint8_t, kWideBlock * 8> wide;
+  // Files may lay elements askew; loops over arrays do not take them.
+  const auto is_array = [](DType dtype, const uint8_t* data, int64_t step) {
+    const size_t size = dtype_size(dtype);
+    return step == static_cast<int64_t>(size) && reinterpret_cast<uintptr_t>(data) % size == 0;
+  };
+  const Wide kind = wide_kind(from_type);
   const LoadRow load = load_row(from_type);
-  const StoreRow store = store_row(wide_kind(from_type), to_type);
+  if (is_array(to_type, to, to_step)) {
+    if (is_array(from_type, from, from_step)) {
+      if (const ConvertRow convert = find_convert_row(from_type, to_type)) return convert(from, to, count);
+    }
+    if (is_wide_type(kind, to_type)) return load(from, from_step, count, to);
+  }
+  const StoreRow store = store_row(kind, to_type);
+  if (is_wide_type(kind, from_type) && is_array(from_type, from, from_step)) {
+    return store(from, count, to, to_step);
+  }
+  alignas(16) std::array<uint8_t, kWideBlock * 8> wide;
   for (size_t done = 0; done < count; done += kWideBlock) {
     const size_t block = std::min(kWideBlock, count - done);
     load(from + static_cast<int64_t>(done) * from_step, from_step, block, wide.data());

@@ -60,10 +60,22 @@ const Operator* find_in_place_base(const Library& library, const Schema& schema)
     base = name.substr(0, name.size() - 1);
   }
   if (base.empty() || schema.arguments.empty() || !schema.arguments[0].is_written()) return nullptr;
-  const Operator* const found = library.find(base, schema.name.overload);
-  if (found == nullptr || found->base != nullptr) return nullptr;
-  if (found->schema.arguments.size() != schema.arguments.size()) return nullptr;
-  return found;
+  const auto fits = [&](const std::string& overload) -> const Operator* {
+    const Operator* const found = library.find(base, overload);
+    if (found == nullptr || found->base != nullptr) return nullptr;
+    const std::vector<SchemaArgument>& arguments = found->schema.arguments;
+    if (arguments.size() != schema.arguments.size()) return nullptr;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!(arguments[i].type == schema.arguments[i].type)) return nullptr;
+    }
+    return found;
+  };
+  if (const Operator* const found = fits(schema.name.overload)) return found;
+  // "pow_.Scalar" is the in-place form of "pow.Tensor_Scalar".
+  for (const std::string& overload : library.schemas().overloads(base)) {
+    if (const Operator* const found = fits(overload)) return found;
+  }
+  return nullptr;
 }
 
 // ---- running

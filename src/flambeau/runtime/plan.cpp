@@ -3,9 +3,11 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/runtime/interpreter.h"
+#include "flambeau/runtime/layers/fuse.h"
 #include "flambeau/runtime/memory.h"
 #include "flambeau/runtime/record.h"
 #include "flambeau/runtime/tidy.h"
+#include "flambeau/runtime/uses.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -26,7 +28,7 @@ void mark_outputs(Plan& plan) {
 std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
                                 const std::vector<PlanInput>& inputs) {
   auto plan = std::make_unique<Plan>();
-  Recorder recorder(*plan);
+  Recorder recorder(*plan, code);
   std::vector<Value> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* const tensor = inputs[i].value.get_if<Tensor>();
@@ -46,8 +48,15 @@ std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const s
     if (is_written[i] && values[i].is_tensor()) values[i] = ops::call(recording, "aten::clone", values[i]);
   }
   plan->outputs = interpreter.run(code, std::move(values));
+  for (Value& output : plan->outputs) {
+    for_each_tensor(output, [&](Tensor& tensor) { tensor = recorder.restored(tensor, context.library()); });
+  }
+  split_rewritten_buffers(*plan);
   mark_outputs(*plan);
   drop_unread_steps(*plan);
+  prepare_images(context, *plan);
+  prepare_products(context, *plan);
+  prepare_recurrent(context, *plan);
   place_buffers(*plan);
   return plan;
 }

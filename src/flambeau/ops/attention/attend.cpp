@@ -1,6 +1,7 @@
 #include "flambeau/ops/attention/attend.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "flambeau/kernels/gemm_scratch.h"
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/attention/softmax_rows.h"
+#include "flambeau/tensor/hot_loops.h"
 
 namespace flambeau::ops {
 namespace {
@@ -144,6 +146,7 @@ class Attention {
         rows.subtract(row, state.largest, keys);
         kernels::vector_math::exp(row, row, static_cast<size_t>(keys));
         const T sum = rows.sum(row, keys);
+        if (tensors_.rounding == DType::kFloat16 || tensors_.rounding == DType::kBFloat16) round(row, keys);
         const T factor = begin == 0 ? T(0) : std::exp(before - state.largest);
         state.sum = state.sum * factor + sum;
         if (begin > 0 && factor != T(1)) rows.scale(sums + i * width_, factor, width_);
@@ -168,6 +171,21 @@ class Attention {
       for (int64_t j = 0; j < width_; ++j) to[j * out.steps.column] = is_empty ? T(0) : from[j] * factor;
       if (log_sums) *log_sums.row(first + i) = state.largest + std::log(state.sum);
       if (weights) finish_weights(weights, first + i, end, state, factor);
+    }
+  }
+
+  void round(T* row, int64_t count) const {
+    auto* const bytes = reinterpret_cast<uint8_t*>(row);
+    std::array<uint8_t, 2 * kMostKeys> small;
+    const auto length = static_cast<size_t>(count);
+    if constexpr (std::is_same_v<T, float>) {
+      if (tensors_.rounding == DType::kFloat16) {
+        convert_float_to_half(bytes, small.data(), length);
+        convert_half_to_float(small.data(), bytes, length);
+      } else {
+        convert_float_to_bfloat16(bytes, small.data(), length);
+        convert_bfloat16_to_float(small.data(), bytes, length);
+      }
     }
   }
 

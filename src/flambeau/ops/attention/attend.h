@@ -21,6 +21,8 @@ struct AttentionTensors {
   Tensor out;            // [..., L, V]
   Tensor weights = {};   // undefined, or [..., L, S]: gets the softmax itself
   Tensor log_sums = {};  // undefined, or [..., L, 1]: gets log(sum of exp(scores))
+  // The type that exponentials are rounded to before they meet the values: PyTorch's fused kernel does so.
+  DType rounding = DType::kFloat32;
 };
 
 void attend(Context& context, const AttentionTensors& tensors, double scale, bool is_causal);

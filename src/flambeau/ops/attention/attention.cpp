@@ -162,6 +162,7 @@ Tensor with_groups(const Tensor& tensor, int64_t groups, int64_t heads_in_group)
 }
 
 struct Results {
+  bool is_fused;
   const Tensor* out;
   const Tensor* weights = nullptr;
   const Tensor* log_sums = nullptr;
@@ -185,7 +186,8 @@ void compute(Context& context, const Tensor& query, const Tensor& key, const Ten
                            .key = with_rank(to_compute(context, key, dtype), rank),
                            .value = with_rank(to_compute(context, value, dtype), rank),
                            .out = out,
-                           .weights = with_rank(weights, rank)};
+                           .weights = with_rank(weights, rank),
+                           .rounding = results.is_fused ? query.dtype() : dtype};
   if (mask != nullptr) tensors.mask = with_rank(added_mask(context, *mask, dtype), rank);
   if (results.log_sums != nullptr) tensors.log_sums = unsqueezed(*results.log_sums, rank - 1);
   if (enable_gqa) {
@@ -209,26 +211,56 @@ void compute(Context& context, const Tensor& query, const Tensor& key, const Ten
   }
 }
 
-// Weights are dropped and those left scaled up.
-void drop(Context& context, const Tensor& value, const Tensor* dropout_mask, double dropout_p,
-          Tensor& weights, const Tensor& out) {
-  const Tensor kept = dropout_mask == nullptr ? call(context, "aten::dropout", weights, dropout_p, true)
-                                              : call(context, "aten::mul.Tensor", weights, *dropout_mask);
-  copy_into(context, kept, weights);
-  const double scale = dropout_mask == nullptr ? 1 : 1 / (1 - dropout_p);
-  multiply(context, weights, value, out, {}, scale);
+// 1: the fused kernel, 0: plain products.
+int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
+               double dropout_p, bool, std::optional<double>, bool enable_gqa) {
+  Info<int64_t> mask_info;
+  if (mask != nullptr) mask_info = info_of(*mask);
+  return is_fused(info_of(query), info_of(key), info_of(value), mask == nullptr ? nullptr : &mask_info,
+                  dropout_p, enable_gqa)
+             ? 1
+             : 0;
+}
+
+// With dropout everything is computed in the compute type and rounded at the end.
+void compute_dropped(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
+                     const Tensor* mask, double dropout_p, bool is_causal, const Tensor* dropout_mask,
+                     std::optional<double> scale, bool enable_gqa, const Tensor& out, const Tensor* weights) {
+  const DType dtype = kernels::compute_dtype(query.dtype());
+  const auto infos = plain_infos(info_of(query), info_of(key), info_of(value), enable_gqa);
+  const Tensor all = context.allocate(dtype, std::get<1>(infos).sizes);
+  const Tensor result = context.allocate(dtype, out.sizes());
+  const Tensor q = to_compute(context, query, dtype);
+  const Tensor k = to_compute(context, key, dtype);
+  Tensor v = to_compute(context, value, dtype);
+  compute(context, q, k, v, mask, is_causal, scale, enable_gqa, {false, &result, &all});
+  const Tensor kept = dropout_mask == nullptr ? call(context, "aten::dropout", all, dropout_p, true)
+                                              : call(context, "aten::mul.Tensor", all, *dropout_mask);
+  Tensor left = with_rank(kept, out.dim());
+  Tensor target = result;
+  v = with_rank(v, out.dim());
+  const size_t rank = out.dim();
+  if (enable_gqa && v.sizes()[rank - 3] != out.sizes()[rank - 3]) {
+    const int64_t groups = v.sizes()[rank - 3];
+    const int64_t heads = out.sizes()[rank - 3] / groups;
+    left = with_groups(left, groups, heads);
+    target = with_groups(target, groups, heads);
+    v = with_groups(v, groups, heads);
+  }
+  multiply(context, left, v, target, {}, dropout_mask == nullptr ? 1.0 : 1 / (1 - dropout_p));
+  copy_into(context, result, out);
+  if (weights != nullptr) copy_into(context, kept, *weights);
 }
 
 void attention_kernel(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                       const Tensor* mask, double dropout_p, bool is_causal, std::optional<double> scale,
                       bool enable_gqa, Tensor& out) {
-  if (dropout_p <= 0) {
-    return compute(context, query, key, value, mask, is_causal, scale, enable_gqa, {&out});
+  if (dropout_p > 0 && value.element_count() > 0) {
+    return compute_dropped(context, query, key, value, mask, dropout_p, is_causal, nullptr, scale, enable_gqa,
+                           out, nullptr);
   }
-  const auto infos = plain_infos(info_of(query), info_of(key), info_of(value), enable_gqa);
-  Tensor weights = context.allocate(std::get<1>(infos));
-  compute(context, query, key, value, mask, is_causal, scale, enable_gqa, {&out, &weights});
-  drop(context, value, nullptr, dropout_p, weights, out);
+  const bool fused = choose(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) == 1;
+  compute(context, query, key, value, mask, is_causal, scale, enable_gqa, {fused, &out});
 }
 
 template <typename N>
@@ -244,8 +276,11 @@ std::tuple<Info<N>, Info<N>> math_shape(const Info<N>& query, const Info<N>& key
 void math_kernel(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                  const Tensor* mask, double dropout_p, bool is_causal, const Tensor* dropout_mask,
                  std::optional<double> scale, bool enable_gqa, Tensor& out, Tensor& weights) {
-  compute(context, query, key, value, mask, is_causal, scale, enable_gqa, {&out, &weights});
-  if (dropout_p > 0) drop(context, value, dropout_mask, dropout_p, weights, out);
+  if (dropout_p > 0 && value.element_count() > 0) {
+    return compute_dropped(context, query, key, value, mask, dropout_p, is_causal, dropout_mask, scale,
+                           enable_gqa, out, &weights);
+  }
+  compute(context, query, key, value, mask, is_causal, scale, enable_gqa, {false, &out, &weights});
 }
 
 template <typename N>
@@ -271,18 +306,7 @@ void flash_kernel(Context& context, const Tensor& query, const Tensor& key, cons
                   bool is_causal, const Tensor* mask, std::optional<double> scale, Tensor& out,
                   Tensor& log_sums) {
   const bool is_grouped = query.sizes()[1] != key.sizes()[1];
-  compute(context, query, key, value, mask, is_causal, scale, is_grouped, {&out, nullptr, &log_sums});
-}
-
-// 1: the fused kernel, 0: plain products.
-int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
-               double dropout_p, bool, std::optional<double>, bool enable_gqa) {
-  Info<int64_t> mask_info;
-  if (mask != nullptr) mask_info = info_of(*mask);
-  return is_fused(info_of(query), info_of(key), info_of(value), mask == nullptr ? nullptr : &mask_info,
-                  dropout_p, enable_gqa)
-             ? 1
-             : 0;
+  compute(context, query, key, value, mask, is_causal, scale, is_grouped, {true, &out, nullptr, &log_sums});
 }
 
 }  // namespace

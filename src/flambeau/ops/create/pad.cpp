@@ -6,7 +6,6 @@
 #include "flambeau/ops/create/runs.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -119,9 +118,7 @@ Info<N> padded_info(Mode mode, std::string_view name, size_t spatial, const Info
                     "dimensions for input, but got: {}",
                     spatial + 1, spatial + 2, sizes_text(self.sizes)));
   }
-  if (mode != Mode::kCircular && !is_floating(self.dtype) && !is_complex(self.dtype)) {
-    fail_dtype(name, self.dtype);
-  }
+  if (mode != Mode::kCircular && self.dtype == DType::kBool) fail_dtype(name, self.dtype);
   ShortList<N> sizes = self.sizes;
   for (size_t d = 0; d < rank; ++d) {
     const auto [before, after] = pad_of(padding, rank, d);

@@ -9,21 +9,6 @@
 namespace flambeau::ops {
 namespace {
 
-// The geometry is kept, gaps in memory and all, unless elements share memory.
-template <typename N>
-Info<N> kept_info(const Info<N>& self) {
-  Info<N> info = self;
-  info.offset = 0;
-  info.is_wrapped_number = false;
-  for (size_t d = 0; d < self.dim(); ++d) {
-    if (self.strides[d] == N(0) && !(self.sizes[d] == N(1))) {
-      info.strides = like_strides(self, MemoryFormat::kPreserve);
-      break;
-    }
-  }
-  return info;
-}
-
 template <typename N>
 Info<N> scattered(const Info<N>& self, const Info<N>& part, const Info<N>& src) {
   if (!(part.sizes == src.sizes)) {

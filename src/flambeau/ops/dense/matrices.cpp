@@ -176,14 +176,12 @@ void addmv_kernel(Context& context, const Tensor& self, const Tensor& mat, const
 }
 
 template <typename N>
-Info<N> baddbmm_shape(const Info<N>& self, const Info<N>& batch1, const Info<N>& batch2, Scalar beta,
-                      Scalar alpha) {
+Info<N> baddbmm_shape(const Info<N>& self, const Info<N>& batch1, const Info<N>& batch2, Scalar, Scalar) {
   Info<N> out = bmm_shape(batch1, batch2);
   if (self.dtype != batch1.dtype) {
     fail("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}", dtype_name(self.dtype),
          dtype_name(batch1.dtype), dtype_name(batch2.dtype));
   }
-  require_factors(batch1.dtype, beta, alpha);
   require_expands(self, out.sizes);
   return out;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
 
 namespace flambeau::ops {
@@ -23,7 +24,6 @@ FLAMBEAU_HOT(
     Abs, "abs",
     template <typename T> T operator()(std::complex<T> a)
         const { return std::abs(a); } uint64_t operator()(uint64_t a) const { return a; })
-FLAMBEAU_HOT(Square, "square", template <typename T> T operator()(T a) const { return a * a; })
 FLAMBEAU_HOT(
     Reciprocal, "reciprocal",
     template <typename T> std::complex<T> operator()(std::complex<T> a) const { return T(1) / a; })
@@ -197,19 +197,10 @@ void nextafter(Context& context, const Tensor& self, const Tensor& other, Tensor
   if (out.dtype() == DType::kFloat16) fail_dtype(NextAfter::kName, out.dtype());
   binary<NextAfter>(context, self, other, out);
 }
-// self 2^other, of which the power is taken in the exponent's type first.
-struct Ldexp {
-  static constexpr std::string_view kName = "ldexp";
-  static constexpr int kCost = 10;
-  template <RealNumber T>
-  T operator()(T a, T b) const {
-    return a * std::exp2(b);
-  }
-  template <ComplexNumber T>
-  T operator()(T a, T b) const {
-    return a * std::pow(T(2), b);
-  }
-};
+// The power of two has a type of its own: float32 where the exponent is an integer.
+Tensor ldexp(Context& context, const Tensor& self, const Tensor& other) {
+  return call(context, "aten::mul.Tensor", self, call(context, "aten::pow.Scalar", 2.0, other));
+}
 
 }  // namespace
 
@@ -242,8 +233,7 @@ void define_magnitude(Library& library) {
   elementwise<PromotedType, binary<Gcd>>(library, "aten::gcd(Tensor self, Tensor other) -> Tensor");
   elementwise<PromotedType, binary<Lcm>>(library, "aten::lcm(Tensor self, Tensor other) -> Tensor");
   elementwise<PromotedType, nextafter>(library, "aten::nextafter(Tensor self, Tensor other) -> Tensor");
-  elementwise<PromotedFloatType, binary<Ldexp>>(library,
-                                                "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor");
+  library.define("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor").decomposition<ldexp>();
 }
 
 }  // namespace flambeau::ops

@@ -353,6 +353,21 @@ Info<N> formatted(DType dtype, ShortList<N> sizes, MemoryFormat format, Device d
   return info;
 }
 
+// A fresh copy with the geometry kept, gaps in memory and all, unless elements share memory.
+template <typename N>
+Info<N> kept_info(const Info<N>& self) {
+  Info<N> info = self;
+  info.offset = 0;
+  info.is_wrapped_number = false;
+  for (size_t d = 0; d < self.dim(); ++d) {
+    if (self.strides[d] == N(0) && !(self.sizes[d] == N(1))) {
+      info.strides = like_strides(self, MemoryFormat::kPreserve);
+      break;
+    }
+  }
+  return info;
+}
+
 // Also of a traced tensor.
 inline size_t rank_of(const Tensor& tensor) {
   return tensor.symbolic_geometry() != nullptr ? tensor.symbolic_geometry()->sizes.size() : tensor.dim();
