@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -129,8 +130,10 @@ json::Value subject_json(const Subject& subject) {
 
 void print_subjects(const std::vector<std::unique_ptr<Subject>>& subjects) {
   std::vector<std::string> header = {""};
-  for (const auto& subject : subjects) header.push_back(printable(subject->file, 60));
   const bool is_pair = subjects.size() == 2;
+  for (const auto& subject : subjects) {
+    header.push_back(is_pair ? printable(std::filesystem::path(subject->file).filename().string(), 60) : "");
+  }
   if (is_pair) header.emplace_back("ratio");
   Table table(header);
   for (size_t column = 1; column < header.size(); ++column) table.align_right(column);

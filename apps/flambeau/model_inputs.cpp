@@ -214,7 +214,7 @@ class Gatherer {
 
   void take_examples(const std::vector<size_t>& missing) {
     const std::vector<Leaf>& leaves = program_.inputs();
-    if (program_.exported().example_inputs == nullptr) {
+    if (!has_example_inputs(program_)) {
       std::vector<std::string> names, texts;
       for (const size_t i : missing) {
         names.push_back(
@@ -266,7 +266,8 @@ std::vector<Value> gather_inputs(const Program& program, const ModelOptions& opt
 
 std::vector<std::pair<std::string, Tensor>> tensors_of_file(const std::string& path) {
   std::vector<std::pair<std::string, Tensor>> tensors;
-  for (const CheckpointTensor& entry : load_checkpoint(path).tensors()) {
+  const Checkpoint checkpoint = load_checkpoint(path);
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
     tensors.emplace_back(entry.name, entry.tensor);
     if (!entry.tensor.is_meta()) tensors.back().second.set_device({});
   }

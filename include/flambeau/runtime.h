@@ -32,5 +32,6 @@ Program load(std::shared_ptr<Mapping> bytes, LoadOptions options = {});
 // them. Nothing in the file is executed. Throws Error(kNotFound) where the file has none,
 // Error(kUnsupported) for objects that only Python knows, Error(kCorrupt) for damage.
 std::vector<Value> example_inputs(const Program& program);
+bool has_example_inputs(const Program& program);
 
 }  // namespace flambeau

@@ -28,4 +28,6 @@ std::vector<Value> example_inputs(const Program& program) {
   return pt2::read_example_inputs(program.exported());
 }
 
+bool has_example_inputs(const Program& program) { return pt2::has_example_inputs(program.exported()); }
+
 }  // namespace flambeau

@@ -20,7 +20,8 @@ symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbo
   symbolic::Bindings bindings;
   std::set<std::string> known;
   for (const graph::ProgramSummary::Symbol& symbol : summarize(program.exported()).symbols) {
-    known.insert(symbol.name);
+    const bool is_expression = symbol.name.find_first_of(" +-*/(") != std::string::npos;
+    if (!is_expression) known.insert(symbol.name);
     if (symbol.example) {
       bindings.emplace(symbol.name, *symbol.example);
     } else if (symbol.min) {

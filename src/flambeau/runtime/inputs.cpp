@@ -101,6 +101,12 @@ const graph::ModuleCallSignature* root_signature(const graph::ExportedProgram& p
   return nullptr;
 }
 
+// NaN is what a program was exported for when it was.
+bool is_same_number(const Scalar& a, const Scalar& b) {
+  const std::complex<double> x = a.to_complex(), y = b.to_complex();
+  return x == y || (x != x && y != y);
+}
+
 // "args[1]['k']" as guards name it: "L['y']['k']".
 std::string local_name(const std::string& path, const std::vector<std::string>& argument_names) {
   if (path.starts_with("kwargs")) return "L" + path.substr(6);
@@ -307,7 +313,7 @@ void InputChecker::check_leaf(size_t index, const Value& value, Bindings& bindin
       leaf.constant.is_none() ? value.is_none()
       : leaf.constant.is<std::string>()
           ? value.is<std::string>() && value.get<std::string>() == leaf.constant.get<std::string>()
-          : value.is_number() && value.scalar().to_complex() == leaf.constant.scalar().to_complex();
+          : value.is_number() && is_same_number(value.scalar(), leaf.constant.scalar());
   if (!is_same) {
     throw Error(
         ErrorCode::kInvalidArgument,

@@ -279,8 +279,12 @@ std::vector<Value> read_example_inputs(ByteSpan bytes, const TreeSpec& in_spec) 
   return reader.take();
 }
 
+bool has_example_inputs(const graph::ExportedProgram& program) {
+  return program.example_inputs != nullptr && program.example_inputs->size() != 0;
+}
+
 std::vector<Value> read_example_inputs(const graph::ExportedProgram& program) {
-  if (program.example_inputs == nullptr) {
+  if (!has_example_inputs(program)) {
     throw Error(ErrorCode::kNotFound, "the program has no example inputs", "give the inputs yourself");
   }
   for (const graph::ModuleCallEntry& entry : program.module_call_graph) {
