@@ -102,12 +102,6 @@ const graph::ModuleCallSignature* root_signature(const graph::ExportedProgram& p
   return nullptr;
 }
 
-// NaN is what a program was exported for when it was.
-bool is_same_number(const Scalar& a, const Scalar& b) {
-  const std::complex<double> x = a.to_complex(), y = b.to_complex();
-  return x == y || (x != x && y != y);
-}
-
 // "args[1]['k']" as guards name it: "L['y']['k']".
 std::string local_name(const std::string& path, const std::vector<std::string>& argument_names) {
   if (path.starts_with("kwargs")) return "L" + path.substr(6);
