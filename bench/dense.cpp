@@ -19,6 +19,7 @@
 #include "flambeau/kernels/gemm_scratch.h"
 #include "flambeau/kernels/onednn/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
+#include "flambeau/kernels/onednn/pooled.h"
 
 namespace {
 
@@ -78,12 +79,43 @@ std::function<void()> linear(ThreadPool& pool, std::string_view engine, int64_t 
     plain.right = MatrixSteps::packed(depth, columns);
     return [=, &pool] { gemm(pool, plain, left, right, out, addend); };
   }
-  const auto matmul = std::make_shared<onednn::Matmul>(
-      onednn::MatmulShape{rows, columns, depth, 1, shape.left, shape.right, shape.out},
-      engine == "onednn" ? right : nullptr, bias);
+  const onednn::MatmulShape same = {rows, columns, depth, 1, shape.left, shape.right, shape.out};
+  if (engine == "pooled") {
+    const auto made = std::make_shared<onednn::PooledMatmul>(pool.threads(), same, right, bias);
+    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+    return [=, &pool] { made->run(pool, left, nullptr, out, scratch); };
+  }
+  const auto matmul = std::make_shared<onednn::Matmul>(same, engine == "onednn" ? right : nullptr, bias);
   fmt::print(stderr, "{}\n", matmul->implementation());
   void* const scratch = numbers(static_cast<int64_t>(matmul->scratch_bytes()) / 4 + 1);
   return [=] { matmul->run(left, right, out, scratch); };
+}
+
+// As attention multiplies: queries with keys (transposed) or weights with values.
+std::function<void()> batched(ThreadPool& pool, std::string_view engine, const std::vector<int64_t>& n) {
+  const bool transposed = n[4] != 0;
+  const GemmShape shape = {
+      .rows = n[1],
+      .columns = n[3],
+      .depth = n[2],
+      .batch = n[0],
+      .left = MatrixSteps::packed(n[1], n[2]),
+      .right = transposed ? MatrixSteps{1, n[2], n[2] * n[3]} : MatrixSteps::packed(n[2], n[3]),
+      .out = MatrixSteps::packed(n[1], n[3])};
+  float* const left = numbers(n[0] * n[1] * n[2]);
+  float* const right = numbers(n[0] * n[2] * n[3]);
+  float* const out = numbers(n[0] * n[1] * n[3]);
+  if (engine == "portable") return [=, &pool] { gemm(pool, shape, left, right, out); };
+  const onednn::MatmulShape same = {n[1], n[3], n[2], n[0], shape.left, shape.right, shape.out};
+  if (engine == "pooled") {
+    const auto made = std::make_shared<onednn::PooledMatmul>(pool.threads(), same, nullptr, nullptr);
+    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+    return [=, &pool] { made->run(pool, left, right, out, scratch); };
+  }
+  const auto made = std::make_shared<onednn::Matmul>(same, nullptr, nullptr);
+  fmt::print(stderr, "{}\n", made->implementation());
+  void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+  return [=] { made->run(left, right, out, scratch); };
 }
 
 std::function<void()> convolution(ThreadPool& pool, std::string_view engine, const std::vector<int64_t>& n) {
@@ -108,6 +140,14 @@ std::function<void()> convolution(ThreadPool& pool, std::string_view engine, con
   const Spatial size = shape.output();
   const std::vector<int64_t> in_sizes = {n[0], n[1], n[3], n[3]}, out_sizes = {n[0], n[2], size[1], size[2]};
   using onednn::Layout;
+  if (engine == "pooled") {
+    const auto made = std::make_shared<onednn::PooledConvolution>(
+        pool.threads(), shape, Layout::any(in_sizes), Layout::any(out_sizes), weights, bias);
+    float* const in = numbers(static_cast<int64_t>(made->source().bytes()) / 4);
+    float* const out = numbers(static_cast<int64_t>(made->out().bytes()) / 4);
+    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
+    return [=, &pool] { made->run(pool, in, out, scratch); };
+  }
   const bool any = engine == "onednn";
   const auto made = std::make_shared<onednn::ConvolutionLayer>(
       shape, any ? Layout::any(in_sizes) : Layout::plain(in_sizes),
@@ -123,6 +163,7 @@ int run(const std::vector<std::string>& arguments) {
   if (arguments.size() < 7) {
     fmt::print(stderr,
                "bench_dense ENGINE THREADS SECONDS linear ROWS DEPTH COLUMNS\n"
+               "bench_dense ENGINE THREADS SECONDS batch BATCH ROWS DEPTH COLUMNS TRANSPOSED\n"
                "bench_dense ENGINE THREADS SECONDS conv BATCH IN OUT SIZE KERNEL STRIDE GROUPS\n");
     return 2;
   }
@@ -133,7 +174,8 @@ int run(const std::vector<std::string>& arguments) {
   onednn::set_threads(threads);
   const std::function<void()> work = arguments[3] == "linear"
                                          ? linear(pool, arguments[0], sizes[0], sizes[1], sizes[2])
-                                         : convolution(pool, arguments[0], sizes);
+                                     : arguments[3] == "batch" ? batched(pool, arguments[0], sizes)
+                                                               : convolution(pool, arguments[0], sizes);
   std::vector<double> seconds = timed(std::atof(arguments[2].c_str()), work);
   std::sort(seconds.begin(), seconds.end());
   fmt::print("{{\"best\": {}, \"median\": {}}}\n", seconds.front(), seconds[seconds.size() / 2]);

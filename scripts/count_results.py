@@ -38,7 +38,8 @@ def collect(results):
         found += [(f"{suite}.{name}", result) for suite, name, result in inner]
         if verdict == "failed" and not any(result == "failed" for _, _, result in inner):
             found.append((f"{program} (after its last case)", "failed"))
-    found += [(f"{module}::{name}", result) for module, name, result in cases(results / "pytest.xml") or []]
+    for report in sorted(results.glob("pytest*.xml")):
+        found += [(f"{module}::{name}", result) for module, name, result in cases(report) or []]
     for kind in ("failed", "skipped"):
         steps = results / f"{kind}_steps"
         if steps.exists():

@@ -10,23 +10,41 @@ same way: torch.from_dlpack(y).
 """
 
 from flambeau import ops as _ops
-from flambeau._flambeau import Error, Object, Operator, Session, Tensor
+from flambeau._flambeau import Error, Leaf, Object, Operator, Session, Tensor
+from flambeau.program import Profile, ProfileEntry, Program, Record
 
 __all__ = [
     "Error",
+    "Leaf",
     "Object",
     "Operator",
+    "Profile",
+    "ProfileEntry",
+    "Program",
+    "Record",
     "Tensor",
+    "get_rng_state",
     "get_threads",
+    "load",
+    "manual_seed",
     "operators",
     "ops",
     "register",
     "schema",
+    "set_rng_state",
     "set_threads",
 ]
 
 _session = Session()
 ops = _ops.Operators(_session)
+
+
+def load(source, *, model="", threads=None, plan=True):
+    """Opens an exported program (.pt2) and makes it ready to run.
+
+    source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
+    threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node."""
+    return Program(_session, source, model, threads, plan)
 
 
 def operators(derived=False):
@@ -46,6 +64,21 @@ def register(schema, function):
     register("my::scale(Tensor x, float factor) -> Tensor", f) makes ops.my.scale(x, 2.0) call f(x, 2.0): all
     arguments come by position, tensors as flambeau.Tensor. Several results are a tuple."""
     _session.register(schema, function)
+
+
+def manual_seed(seed):
+    """Starts the random numbers over: the same seed gives the numbers that PyTorch gives."""
+    _session.manual_seed(seed % 2**64)
+
+
+def get_rng_state():
+    """Where the random numbers are, as the bytes of torch.get_rng_state()."""
+    return _session.random_state()
+
+
+def set_rng_state(state):
+    """Goes on from a state: bytes, or what torch.get_rng_state() gave."""
+    _session.set_random_state(state if isinstance(state, bytes) else bytes(state.tolist()))
 
 
 def get_threads():

@@ -318,11 +318,15 @@ inline Tensor from_torch(py::object object) {
   return Tensor::strided(*dtype, std::move(geometry), Storage::borrow(data, bytes, keep(std::move(storage))));
 }
 
+inline bool is_torch(const py::handle& object) {
+  return !PyType_Check(object.ptr()) && py::hasattr(object, "untyped_storage");
+}
+
 // ---- any of them
 // Nothing when the object is no tensor of any kind.
 inline std::optional<Tensor> find_tensor(const py::handle& object) {
   if (py::isinstance<Tensor>(object)) return object.cast<const Tensor&>();
-  if (py::hasattr(object, "untyped_storage")) return from_torch(py::reinterpret_borrow<py::object>(object));
+  if (is_torch(object)) return from_torch(py::reinterpret_borrow<py::object>(object));
   if (is_numpy(object, "ndarray")) return from_numpy(py::reinterpret_borrow<py::array>(object));
   if (is_numpy(object, "generic")) return {};  // a number
   if (py::hasattr(object, "__dlpack__")) return from_dlpack(object);

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "program.h"
 #include "session.h"
 
 namespace flambeau::python {
@@ -43,8 +44,10 @@ void translate(std::exception_ptr thrown) {
 
 Tensor make_tensor(const py::object& object) {
   if (std::optional<Tensor> tensor = find_tensor(object)) return std::move(*tensor);
-  const Value value = to_value(object);
-  if (value.is_number()) return ops::scalar_tensor(value.scalar(), value.scalar().dtype());
+  if (PyNumber_Check(object.ptr()) != 0 || is_numpy(object, "generic")) {
+    const Value value = to_value(object);
+    if (value.is_number()) return ops::scalar_tensor(value.scalar(), value.scalar().dtype());
+  }
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
     return from_numpy(py::module_::import("numpy").attr("array")(object));
   throw Error(ErrorCode::kInvalidArgument, "a " + type_name(object) + " is no tensor",
@@ -155,6 +158,9 @@ void bind_operators(py::module_& module) {
           py::arg("derived") = false)
       .def("threads", &Session::threads)
       .def("set_threads", &Session::set_threads, py::arg("threads"))
+      .def("manual_seed", &Session::manual_seed, py::arg("seed"))
+      .def("random_state", &Session::random_state)
+      .def("set_random_state", &Session::set_random_state, py::arg("state"))
       .def("register", &Session::add, py::arg("schema"), py::arg("function"))
       .def(
           "get",
@@ -177,6 +183,65 @@ void bind_operators(py::module_& module) {
       });
 }
 
+void bind_programs(py::module_& module) {
+  py::class_<Leaf>(module, "Leaf", "One input or output of a program.")
+      .def_readonly("name", &Leaf::name, "What the program calls it.")
+      .def_readonly("path", &Leaf::path, "How a caller reaches it: \"args[0]\", \"kwargs['mask']\".")
+      .def_readonly("kind", &Leaf::kind, "'tensor', 'int', 'float', 'bool', 'str' or 'None'.")
+      .def_property_readonly("dtype",
+                             [](const Leaf& leaf) -> py::object {
+                               if (leaf.kind != "tensor") return py::none();
+                               return py::str(std::string(dtype_name(leaf.dtype)));
+                             })
+      .def_property_readonly(
+          "shape",
+          [](const Leaf& leaf) -> py::object {
+            if (leaf.kind != "tensor") return py::none();
+            py::list sizes;
+            for (const std::string& size : leaf.sizes) {
+              const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
+              sizes.append(is_number ? py::object(py::int_(py::str(size))) : py::object(py::str(size)));
+            }
+            return py::tuple(sizes);
+          },
+          "Numbers, and the text of what is not fixed: (8, 's77').")
+      .def_readonly("range", &Leaf::range, "Of the symbols in the shape: '2 <= s77 <= 9'.")
+      .def("__repr__", &Leaf::to_string);
+  py::class_<LoadedProgram>(module, "Program")
+      .def(py::init<std::shared_ptr<Session>, const py::object&, const std::string&, const py::object&, bool,
+                    py::object>())
+      .def_property_readonly("inputs", [](const LoadedProgram& self) { return self.program().inputs(); })
+      .def_property_readonly("outputs", [](const LoadedProgram& self) { return self.program().outputs(); })
+      .def_property_readonly("in_spec",
+                             [](const LoadedProgram& self) { return self.program().in_spec().to_string(); })
+      .def_property_readonly("out_spec",
+                             [](const LoadedProgram& self) { return self.program().out_spec().to_string(); })
+      .def_property_readonly("unknown_guards",
+                             [](const LoadedProgram& self) { return self.program().unknown_guards(); })
+      .def("__call__", [](LoadedProgram& self, const py::args& args,
+                          const py::kwargs& kwargs) { return self.run(args, kwargs); })
+      .def("profiled",
+           [](LoadedProgram& self, const py::args& args, const py::kwargs& kwargs) {
+             Profile profile;
+             py::object result = self.run(args, kwargs, &profile);
+             py::list entries;
+             for (const Profile::Entry& entry : profile.entries) {
+               entries.append(py::make_tuple(entry.node, entry.op, entry.calls,
+                                             std::chrono::duration<double>(entry.time).count(), entry.bytes,
+                                             entry.flops));
+             }
+             return py::make_tuple(result, entries);
+           })
+      .def("state",
+           [](const LoadedProgram& self, const std::string& name) {
+             const Tensor tensor = self.program().state(name);
+             if (!tensor.defined())
+               throw Error(ErrorCode::kNotFound, "the program has no weight '" + printable(name) + "'");
+             return tensor;
+           })
+      .def("manual_seed", [](LoadedProgram& self, uint64_t seed) { self.program().manual_seed(seed); });
+}
+
 }  // namespace
 }  // namespace flambeau::python
 
@@ -186,4 +251,5 @@ PYBIND11_MODULE(_flambeau, module) {
   py::register_exception_translator(&translate);
   bind_tensor(module);
   bind_operators(module);
+  bind_programs(module);
 }

@@ -7,10 +7,13 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "flambeau/kernels/generator.h"
 #include "flambeau/ops/call.h"
+#include "overlap.h"
 #include "values.h"
 
 namespace flambeau::python {
@@ -31,7 +34,8 @@ inline OperatorName read_name(std::string_view text) {
 
 class Session {
  public:
-  const ops::Library& library() const { return library_; }
+  const ops::Library& library() const { return *library_; }
+  std::shared_ptr<const ops::Library> shared_library() const { return library_; }
 
   int threads() const { return pool()->threads(); }
   void set_threads(int threads) {
@@ -41,17 +45,31 @@ class Session {
     pool_ = std::move(fresh);
   }
 
-  bool has(std::string_view name) const { return library_.find(read_name(name)) != nullptr; }
-  const ops::Operator& get(std::string_view name) const { return library_.get(read_name(name)); }
+  void manual_seed(uint64_t seed) {
+    const std::lock_guard lock(generator_mutex_);
+    generator_.manual_seed(seed);
+  }
+  py::bytes random_state() const {
+    const std::lock_guard lock(generator_mutex_);
+    const auto state = generator_.state();
+    return {reinterpret_cast<const char*>(state.data()), state.size()};
+  }
+  void set_random_state(const std::string& state) {
+    const std::lock_guard lock(generator_mutex_);
+    generator_.set_state({reinterpret_cast<const uint8_t*>(state.data()), state.size()});
+  }
+
+  bool has(std::string_view name) const { return library_->find(read_name(name)) != nullptr; }
+  const ops::Operator& get(std::string_view name) const { return library_->get(read_name(name)); }
   std::string schema(std::string_view name) const {
     const OperatorName parsed = read_name(name);
-    if (const ops::Operator* const op = library_.find(parsed)) return to_string(op->schema);
-    return to_string(library_.schemas().get(parsed).schema);
+    if (const ops::Operator* const op = library_->find(parsed)) return to_string(op->schema);
+    return to_string(library_->schemas().get(parsed).schema);
   }
   std::vector<std::string> overloads(const std::string& name) const {
     std::vector<std::string> found;
-    for (const std::string& overload : library_.schemas().overloads(read_name(name).name)) {
-      if (library_.find(read_name(name).name, overload) != nullptr) found.push_back(overload);
+    for (const std::string& overload : library_->schemas().overloads(read_name(name).name)) {
+      if (library_->find(read_name(name).name, overload) != nullptr) found.push_back(overload);
     }
     return found;
   }
@@ -64,6 +82,7 @@ class Session {
     const std::shared_ptr<const void> held = keep(std::move(function));
     const size_t returns = parse_schema(schema).returns.size();
     const auto run = [held, returns](ops::Context&, std::span<const Value> arguments) {
+      for (const Value& argument : arguments) require_data(argument);
       const py::gil_scoped_acquire lock;
       const py::handle callee(static_cast<PyObject*>(const_cast<void*>(held.get())));
       py::tuple given(arguments.size());
@@ -73,23 +92,23 @@ class Session {
     // Calls that run now search the library, and may be waiting for the interpreter's lock.
     const py::gil_scoped_release released;
     const std::unique_lock lock(library_mutex_);
-    library_.add(schema, {.function = run, .shape = {}});
+    library_->add(schema, {.function = run, .shape = {}});
   }
 
   py::object call(const ops::Operator& op, const py::args& positional, const py::kwargs& keywords) {
     const Arguments arguments = to_arguments(positional, keywords);
-    return run([&] {
+    return results_to_python(locked([&] {
       return execute(op, ops::bind_arguments(op.schema, arguments.positional, arguments.keywords));
-    });
+    }));
   }
 
   // The overload that fits the arguments best: one that takes them as they are, else one that takes them
   // converted (a number as a tensor, a tensor as a number).
   py::object call_best(const std::string& name, const py::args& positional, const py::kwargs& keywords) {
     const std::vector<const ops::Operator*> candidates = find_overloads(read_name(name).name);
-    if (candidates.empty()) library_.get(read_name(name));  // throws
+    if (candidates.empty()) library_->get(read_name(name));  // throws
     const Arguments arguments = to_arguments(positional, keywords);
-    return run([&] {
+    return results_to_python(locked([&] {
       std::string tried;
       for (const bool is_strict : {true, false}) {
         for (const ops::Operator* const op : candidates) {
@@ -102,11 +121,23 @@ class Session {
             if (!is_strict) tried += "\n  " + error.message();
             continue;
           }
-          return execute(*op, bound);
+          return execute(*op, std::move(bound));
         }
       }
       throw Error(ErrorCode::kInvalidArgument, "no overload of " + name + " takes these arguments:" + tried);
-    });
+    }));
+  }
+
+  // Runs the body without the interpreter's lock, so that other Python threads go on, while nobody adds
+  // operators.
+  template <typename Body>
+  std::invoke_result_t<const Body&> locked(const Body& body) {
+    const py::gil_scoped_release released;
+    // An operator of Python's that runs inside another has the lock already.
+    std::shared_lock lock(library_mutex_, std::defer_lock);
+    if (depth() == 0) lock.lock();
+    const Depth inside;
+    return body();
   }
 
  private:
@@ -121,6 +152,18 @@ class Session {
     for (const auto& [name, value] : keywords)
       arguments.keywords.emplace_back(name.cast<std::string>(), to_value(value));
     return arguments;
+  }
+
+  // Plans are made with tensors that have no data yet: Python is not asked for any.
+  static void require_data(const Value& value) {
+    const auto check = [](const Tensor& tensor) {
+      if (!tensor.defined() || tensor.is_meta() || !tensor.storage() || !tensor.storage()->is_meta()) return;
+      throw Error(ErrorCode::kUnsupported, "an operator of Python's takes tensors with data only");
+    };
+    if (const auto* const tensor = value.get_if<Tensor>()) check(*tensor);
+    if (const auto* const tensors = value.get_if<TensorList>()) {
+      for (const Tensor& tensor : *tensors) check(tensor);
+    }
   }
 
   static std::vector<Value> take_results(const py::object& given, size_t count) {
@@ -158,10 +201,10 @@ class Session {
   // The default one first.
   std::vector<const ops::Operator*> find_overloads(const std::string& name) const {
     std::vector<const ops::Operator*> found;
-    if (const ops::Operator* const op = library_.find(name, "")) found.push_back(op);
-    for (const std::string& overload : library_.schemas().overloads(name)) {
+    if (const ops::Operator* const op = library_->find(name, "")) found.push_back(op);
+    for (const std::string& overload : library_->schemas().overloads(name)) {
       if (overload.empty()) continue;
-      if (const ops::Operator* const op = library_.find(name, overload)) found.push_back(op);
+      if (const ops::Operator* const op = library_->find(name, overload)) found.push_back(op);
     }
     return found;
   }
@@ -171,25 +214,24 @@ class Session {
     return pool_;
   }
 
-  std::vector<Value> execute(const ops::Operator& op, std::span<const Value> arguments) {
+  std::vector<Value> execute(const ops::Operator& op, std::vector<Value> arguments) {
+    if (op.schema.is_mutable()) SharedMemory::join(arguments);
     const std::shared_ptr<ThreadPool> threads = pool();
-    ops::Context context(library_, *threads);
+    ops::Context context(*library_, *threads);
+    // Threads that draw random numbers take turns, so that one seed gives one sequence.
+    std::unique_lock lock(generator_mutex_, std::defer_lock);
+    if (draws_random_numbers(op)) {
+      lock.lock();
+      context.generator = &generator_;
+    }
     return ops::call(context, op, arguments);
   }
 
-  // Runs without the interpreter's lock, so that other Python threads go on.
-  template <typename Body>
-  py::object run(const Body& body) {
-    std::vector<Value> results;
-    {
-      const py::gil_scoped_release released;
-      // An operator of Python's that runs inside another has the lock already.
-      std::shared_lock lock(library_mutex_, std::defer_lock);
-      if (depth() == 0) lock.lock();
-      const Depth inside;
-      results = body();
-    }
-    return results_to_python(results);
+  bool draws_random_numbers(const ops::Operator& op) const {
+    if (op.user_function) return false;  // Python's: what it calls draws for itself
+    if (op.is_random || (op.base != nullptr && op.base->is_random)) return true;
+    const OperatorEntry* const entry = library_->schemas().find(op.schema.name);
+    return entry != nullptr && entry->has(OperatorFlag::kNondeterministicSeeded);
   }
 
   // How many calls this thread is inside of.
@@ -202,10 +244,12 @@ class Session {
     ~Depth() { --depth(); }
   };
 
-  ops::Library library_;
+  std::shared_ptr<ops::Library> library_ = std::make_shared<ops::Library>();
   mutable std::shared_mutex library_mutex_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
   mutable std::mutex pool_mutex_;
+  kernels::Generator generator_;
+  mutable std::mutex generator_mutex_;
 };
 
 // One operator, as Python holds it.

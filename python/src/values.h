@@ -88,6 +88,7 @@ inline Value to_value(const py::handle& object) {
     return std::complex<double>(PyComplex_RealAsDouble(pointer), PyComplex_ImagAsDouble(pointer));
   if (PyUnicode_Check(pointer)) return object.cast<std::string>();
   if (PyList_Check(pointer) || PyTuple_Check(pointer)) return to_list_value(object);
+  if (is_torch(object)) return from_torch(py::reinterpret_borrow<py::object>(object));
   if (py::isinstance<Object>(object)) return object.cast<const Object&>();
   const std::string type = type_name(object);
   if (type.starts_with("torch.")) {

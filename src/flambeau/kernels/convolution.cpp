@@ -41,7 +41,7 @@ Spatial ConvolutionShape::output() const {
     if (transposed) {
       result[i] = (input[i] - 1) * stride[i] - 2 * padding[i] + reach + output_padding[i];
     } else {
-      const int64_t room = input[i] + 2 * padding[i] - reach;
+      const int64_t room = input[i] + padding[i] + after(i) - reach;
       result[i] = room < 0 ? 0 : room / stride[i] + 1;
     }
   }

@@ -40,12 +40,14 @@ struct ConvolutionShape {
   Spatial input = {1, 1, 1};
   Spatial kernel = {1, 1, 1};
   Spatial stride = {1, 1, 1};
-  Spatial padding = {0, 0, 0};  // on both sides
+  Spatial padding = {0, 0, 0};           // before the first element and, unless said below, after the last
+  Spatial padding_after = {-1, -1, -1};  // not of transposed ones; -1: as before
   Spatial dilation = {1, 1, 1};
   Spatial output_padding = {0, 0, 0};  // transposed only
   ImageOrder input_order = ImageOrder::kChannelsFirst;
   ImageOrder output_order = ImageOrder::kChannelsFirst;
 
+  int64_t after(size_t axis) const { return padding_after[axis] < 0 ? padding[axis] : padding_after[axis]; }
   // The size of the result; zero or less where the kernel is larger than the padded input.
   Spatial output() const;
   int64_t input_size() const { return input[0] * input[1] * input[2]; }

@@ -70,8 +70,8 @@ class Depthwise : public Convolution::Prepared {
   void run_planes(int64_t begin, int64_t end, const void* input, void* output) const {
     const int64_t pixels = shape.input_size();
     const int64_t positions = output_[0] * output_[1] * output_[2];
-    const Spatial padded = {shape.input[0] + 2 * shape.padding[0], shape.input[1] + 2 * shape.padding[1],
-                            shape.input[2] + 2 * shape.padding[2]};
+    Spatial padded;
+    for (size_t i = 0; i < 3; ++i) padded[i] = shape.input[i] + shape.padding[i] + shape.after(i);
     const int64_t padded_size = padded[0] * padded[1] * padded[2];
     const bool whole = shape.stride == Spatial{1, 1, 1};
     const int64_t reach =

@@ -98,7 +98,20 @@ void along_channels(const T* const* from, const T* const* weights, int64_t taps,
   for (; c + kMost * kLanes<T> <= count; c += kMost * kLanes<T>) {
     channel_block<T, kMost>(from, weights, taps, bias, c, to);
   }
-  for (; c + kLanes<T> <= count; c += kLanes<T>) channel_block<T, 1>(from, weights, taps, bias, c, to);
+  switch ((count - c) / kLanes<T>) {
+    case 1:
+      channel_block<T, 1>(from, weights, taps, bias, c, to);
+      break;
+    case 2:
+      channel_block<T, 2>(from, weights, taps, bias, c, to);
+      break;
+    case 3:
+      channel_block<T, 3>(from, weights, taps, bias, c, to);
+      break;
+    default:
+      break;
+  }
+  c += (count - c) / kLanes<T> * kLanes<T>;
   for (; c < count; ++c) {
     T sum = bias[c];
     for (int64_t t = 0; t < taps; ++t) sum += from[t][c] * weights[t][c];

@@ -267,7 +267,8 @@ class Product : public Convolution::Prepared {
 
   bool is_pointwise() const {
     for (size_t i = 0; i < 3; ++i) {
-      if (shape.kernel[i] != 1 || shape.stride[i] != 1 || shape.padding[i] != 0) return false;
+      if (shape.kernel[i] != 1 || shape.stride[i] != 1 || shape.padding[i] != 0 || shape.after(i) != 0)
+        return false;
     }
     return true;
   }

@@ -149,6 +149,11 @@ void check_all(DType dtype) {
         check<T>(shape, true);
         shape.groups = 2;
         check<T>(shape, true);
+        if (!transposed) {
+          shape.padding_after = {0, 3, 0};
+          check<T>(shape, true);
+          shape.padding_after = {-1, -1, -1};
+        }
         if (transposed) {
           shape.output_padding = {0, 1, 2};
           check<T>(shape, true);
@@ -200,6 +205,11 @@ void check_all(DType dtype) {
                  .input_order = input_order,
                  .output_order = output_order};
         check<T>(shape, true);
+        if (!transposed) {
+          shape.padding_after = {0, 0, 2};
+          check<T>(shape, true);
+          shape.padding_after = {-1, -1, -1};
+        }
         shape.stride = {1, 2, 2};
         shape.kernel = {1, 5, 7};
         shape.padding = {0, 2, 3};

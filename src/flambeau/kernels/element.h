@@ -36,6 +36,11 @@ constexpr Compute compute_type(DType dtype) {
   }
 }
 
+template <typename T>
+constexpr bool kIsComplex = false;
+template <typename T>
+constexpr bool kIsComplex<std::complex<T>> = true;
+
 // The dtype whose elements are of that compute type: float32 for bfloat16.
 DType compute_dtype(DType dtype);
 

@@ -65,8 +65,10 @@ void thin_dots(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& p
           }
           const int64_t first = piece % pieces * kColumns;
           const int64_t count = std::min(kColumns, shape.columns - first);
-          for (int64_t c = 0; c < count; c += 4) {  // four columns stay near while every row meets them
-            const int64_t some = std::min<int64_t>(4, count - c);
+          // Four columns stay near while every row meets them.
+          const int64_t together = rows > 1 || convert ? 4 : count;
+          for (int64_t c = 0; c < count; c += together) {
+            const int64_t some = std::min(together, count - c);
             const int64_t start = batch * shape.right.batch + (first + c) * shape.right.column;
             const T* matrix = static_cast<const T*>(right) + start;
             int64_t step = shape.right.column;

@@ -91,6 +91,30 @@ void any_tile(int64_t tile_rows, int64_t depth, const T* left, const T* right, i
   kTiles[static_cast<size_t>(tile_rows - 1)](depth, left, right, right_step, out, out_step, accumulate);
 }
 
+// Packs the depths [0, result) of a left panel whose rows are contiguous, square by square. Squares may be
+// wider than what is left of the panel; what they write too much is overwritten by the next ones, so they end
+// before anything would be written behind the panel.
+template <typename T>
+int64_t pack_left_squares(const T* __restrict from, int64_t row_step, int64_t panel_rows, int64_t depth,
+                          T* __restrict to) {
+  if (panel_rows * 2 < kLanes<T>) return 0;                       // mostly waste
+  const int64_t last = (panel_rows - 1) / kLanes<T> * kLanes<T>;  // where the last square begins
+  int64_t d = 0;
+  for (; (d + kLanes<T> - 1) * panel_rows + last + kLanes<T> <= depth * panel_rows; d += kLanes<T>) {
+    for (int64_t r = last; r >= 0; r -= kLanes<T>) {  // backwards: the last one writes too much
+      Vector<T> rows[kLanes<T>];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes<T>; ++i) {
+        rows[i] = load(from + (r + i < panel_rows ? r + i : panel_rows - 1) * row_step + d);
+      }
+      transpose<T>(rows);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes<T>; ++i) store(to + (d + i) * panel_rows + r, rows[i]);
+    }
+  }
+  return d;
+}
+
 template <typename T>
 void pack_left(const T* __restrict from, int64_t row_step, int64_t depth_step, int64_t panel_rows,
                int64_t depth, T* __restrict to) {
@@ -100,19 +124,28 @@ void pack_left(const T* __restrict from, int64_t row_step, int64_t depth_step, i
     }
     return;
   }
-  // Eight depths at a time, so that what a row's cache line gives is used while it is near.
-  int64_t d = 0;
-  for (; d + 8 <= depth; d += 8) {
-    for (int64_t r = 0; r < panel_rows; ++r) {
-      const T* const source = from + r * row_step + d * depth_step;
-      T* const target = to + d * panel_rows + r;
-#pragma GCC unroll 8
-      for (int64_t i = 0; i < 8; ++i) target[i * panel_rows] = source[i * depth_step];
-    }
-  }
+  int64_t d = depth_step == 1 ? pack_left_squares(from, row_step, panel_rows, depth, to) : 0;
   for (; d < depth; ++d) {
     for (int64_t r = 0; r < panel_rows; ++r) to[d * panel_rows + r] = from[r * row_step + d * depth_step];
   }
+}
+
+// As pack_left_squares: packs depths [0, result) and columns [0, used rounded down to squares).
+template <typename T>
+int64_t pack_right_squares(const T* __restrict from, int64_t column_step, int64_t depth, int64_t columns,
+                           T* __restrict to) {
+  int64_t d = 0;
+  for (; d + kLanes<T> <= depth; d += kLanes<T>) {
+    for (int64_t c = 0; c < columns; c += kLanes<T>) {
+      Vector<T> rows[kLanes<T>];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes<T>; ++i) rows[i] = load(from + (c + i) * column_step + d);
+      transpose<T>(rows);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes<T>; ++i) store(to + (d + i) * 2 * kLanes<T> + c, rows[i]);
+    }
+  }
+  return d;
 }
 
 template <typename T>
@@ -128,29 +161,28 @@ void pack_right(const T* __restrict from, int64_t depth_step, int64_t column_ste
     }
     return;
   }
-  int64_t d = 0;
-  for (; d + 8 <= depth; d += 8) {
-    for (int64_t c = 0; c < used; ++c) {
-      const T* const source = from + d * depth_step + c * column_step;
-      T* const target = to + d * kColumns + c;
-#pragma GCC unroll 8
-      for (int64_t i = 0; i < 8; ++i) target[i * kColumns] = source[i * depth_step];
+  const int64_t square = depth_step == 1 ? used / kLanes<T> * kLanes<T> : 0;
+  const int64_t done = square > 0 ? pack_right_squares(from, column_step, depth, square, to) : 0;
+  for (int64_t d = 0; d < depth; ++d) {
+    for (int64_t c = d < done ? square : 0; c < used; ++c) {
+      to[d * kColumns + c] = from[d * depth_step + c * column_step];
     }
-  }
-  for (; d < depth; ++d) {
-    for (int64_t c = 0; c < used; ++c) to[d * kColumns + c] = from[d * depth_step + c * column_step];
-  }
-  if (used == kColumns) return;
-  for (d = 0; d < depth; ++d) {
     for (int64_t c = used; c < kColumns; ++c) to[d * kColumns + c] = 0;
   }
 }
 
-template <typename T>
+template <typename T, int kBy, int... kIndex>
+inline Vector<T> rotated(const Vector<T>& vector, std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(vector, vector, ((kIndex + kBy) % static_cast<int>(sizeof...(kIndex)))...);
+}
+// Halves onto halves, until every lane holds the sum.
+template <typename T, int kBy = kLanes<T> / 2>
 inline T sum_of(const Vector<T>& vector) {
-  T sum = 0;
-  for (int lane = 0; lane < kLanes<T>; ++lane) sum += vector[lane];
-  return sum;
+  if constexpr (kBy == 0) {
+    return vector[0];
+  } else {
+    return sum_of<T, kBy / 2>(vector + rotated<T, kBy>(vector, std::make_integer_sequence<int, kLanes<T>>()));
+  }
 }
 
 // Four rows share each piece of x; two vectors of the depth at a time hide the latency of adding.

@@ -3,6 +3,8 @@
 #include "flambeau/kernels/onednn/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
 #include "flambeau/kernels/onednn/onednn.h"
+#include "flambeau/kernels/onednn/pooled.h"
+#include "flambeau/kernels/onednn/recurrent.h"
 
 namespace flambeau::kernels::onednn {
 namespace {
@@ -62,7 +64,11 @@ void sgemm(int64_t, int64_t, int64_t, float, const float*, bool, int64_t, const 
 }
 
 ConvolutionLayer::ConvolutionLayer(const ConvolutionShape&, const Layout&, const Layout&, const float*,
-                                   const float*, std::span<const PostOp>) {
+                                   const float*, std::span<const PostOp>, const Weights&) {
+  missing();
+}
+std::pair<Layout, Layout> ConvolutionLayer::choose(const ConvolutionShape&, const Layout&, const Layout&,
+                                                   std::span<const PostOp>) {
   missing();
 }
 void ConvolutionLayer::run(const float*, float*, void*, std::span<const float* const>) const { missing(); }
@@ -70,5 +76,29 @@ PoolingLayer::PoolingLayer(const PoolingShape&, const Layout&, const Layout&, st
   missing();
 }
 void PoolingLayer::run(const float*, float*, void*, std::span<const float* const>) const { missing(); }
+
+PooledMatmul::PooledMatmul(int, const MatmulShape&, const float*, const float*, std::span<const PostOp>) {
+  missing();
+}
+void PooledMatmul::run(ThreadPool&, const float*, const float*, float*, void*,
+                       std::span<const float* const>) const {
+  missing();
+}
+PooledConvolution::PooledConvolution(int, const ConvolutionShape&, const Layout&, const Layout&, const float*,
+                                     const float*, std::span<const PostOp>) {
+  missing();
+}
+void PooledConvolution::run(ThreadPool&, const float*, float*, void*, std::span<const float* const>) const {
+  missing();
+}
+
+RecurrentLayer::RecurrentLayer(const RecurrentShape&, const float*, const float*, const float*,
+                               const float*) {
+  missing();
+}
+void RecurrentLayer::run(const float*, const float*, const float*, float*, float*, float*, void*) const {
+  static_cast<void>(has_cell_);
+  missing();
+}
 
 }  // namespace flambeau::kernels::onednn

@@ -1,8 +1,8 @@
 // Reductions of arrays: sums that do not lose digits however long the array is (pairwise over blocks, as
 // accurate as PyTorch's cascade), products, extremes with PyTorch's rule for NaN (one NaN makes the result
 // NaN, and the first one is the position), and all/any. Over float, double and int64_t (which wraps around);
-// complex sums as well. The bits of a sum do not depend on the processor or on how many threads the caller
-// uses.
+// complex sums as well. The bits of sum and sum_rows do not depend on the processor (those of squares do:
+// some round once where others round twice).
 //
 // For float16 and bfloat16, convert blocks to float and add them to a RunningSum<float>.
 #pragma once

@@ -1,7 +1,6 @@
 #include "flambeau/kernels/vector_math.h"
 
 #include <cmath>
-#include <numbers>
 
 #include "flambeau/kernels/vector_math_loops.h"
 
@@ -22,8 +21,6 @@ FLAMBEAU_CALLED(erfc, double)
 FLAMBEAU_CALLED(exp2, double)
 FLAMBEAU_CALLED(log2, double)
 FLAMBEAU_CALLED(log10, double)
-FLAMBEAU_CALLED(sin, double)
-FLAMBEAU_CALLED(cos, double)
 FLAMBEAU_CALLED(tan, double)
 FLAMBEAU_CALLED(asin, double)
 FLAMBEAU_CALLED(acos, double)
@@ -33,11 +30,6 @@ FLAMBEAU_CALLED(cosh, double)
 FLAMBEAU_CALLED(asinh, double)
 FLAMBEAU_CALLED(acosh, double)
 FLAMBEAU_CALLED(atanh, double)
-FLAMBEAU_CALLED(erf, double)
-
-void gelu(const double* x, double* y, size_t n) {
-  for (size_t i = 0; i < n; ++i) y[i] = x[i] * 0.5 * (1.0 + std::erf(x[i] * (std::numbers::sqrt2 / 2)));
-}
 
 void softplus(const float* x, float* y, size_t n, double beta, double threshold) {
   FLAMBEAU_PICK(softplus_float)(x, y, n, beta, threshold);

@@ -1,10 +1,11 @@
 // Mathematical functions over contiguous arrays, as fast as the processor's vectors go. y may be x itself,
-// and otherwise must not overlap it. float: within 2 ulp of the true value (3 ulp for atan2 and the functions
-// of special.h), double within 3 ulp; NaN, infinities, signed zeros and subnormals as IEEE 754 and PyTorch
-// have them. Formulas that are PyTorch's (sigmoid, silu, gelu) lose digits where PyTorch's do.
+// and otherwise must not overlap it. float: within 2 ulp of the true value (tan 3), double within 3 ulp; NaN,
+// infinities, signed zeros and subnormals as IEEE 754 and PyTorch have them. Formulas that are PyTorch's
+// (sigmoid, silu, gelu) lose digits where PyTorch's do.
 //
-// Fast (vector code): everything over float but atan2; over double exp, expm1, log, log1p, tanh,
-// sqrt, rsqrt, sigmoid, log_sigmoid, silu, gelu_tanh, mish and softplus. The rest is a call per element.
+// Fast (vector code): everything over float but atan2; over double exp, expm1, log, log1p, sin, cos, tanh,
+// erf, sqrt, rsqrt, sigmoid, log_sigmoid, silu, gelu, gelu_tanh, mish and softplus. The rest is a call per
+// element.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace flambeau::kernels {
 namespace {
@@ -23,6 +24,14 @@ FLAMBEAU_INLINE int32_t bits_of(float x) { return std::bit_cast<int32_t>(x); }
 FLAMBEAU_INLINE int64_t bits_of(double x) { return std::bit_cast<int64_t>(x); }
 FLAMBEAU_INLINE float float_of(int32_t bits) { return std::bit_cast<float>(bits); }
 FLAMBEAU_INLINE double double_of(int64_t bits) { return std::bit_cast<double>(bits); }
+
+// Differences and sums of bits may leave the signed range (NaN, negative numbers): as unsigned ones they
+// wrap.
+template <typename T>
+FLAMBEAU_INLINE T minus(T a, std::type_identity_t<T> b) {
+  using U = std::make_unsigned_t<T>;
+  return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
+}
 
 FLAMBEAU_INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7fffffff); }
 FLAMBEAU_INLINE double magnitude(double x) { return double_of(bits_of(x) & 0x7fffffffffffffff); }
@@ -50,7 +59,7 @@ FLAMBEAU_INLINE ReducedF reduce(float x) {
   const float n = shifted - kRoundF;
   float r = x - n * 0.693115234375F;
   r = r - n * 3.19461849e-05F;
-  return {n, bits_of(shifted) - bits_of(kRoundF), r};
+  return {n, minus(bits_of(shifted), bits_of(kRoundF)), r};
 }
 // (exp(r) - 1 - r) / r^2
 FLAMBEAU_INLINE float exp_tail(float r) {
@@ -60,13 +69,15 @@ FLAMBEAU_INLINE float exp_tail(float r) {
   p = p * r + 0.1666657685F;
   return p * r + 0.5F;
 }
-FLAMBEAU_INLINE float power_of_two_f(int32_t n) { return float_of((n + 127) << 23); }
+FLAMBEAU_INLINE float power_of_two_f(int32_t n) {
+  return float_of(static_cast<int32_t>((static_cast<uint32_t>(n) + 127) << 23));
+}
 
 // exp(x) below 1.1 ulp, subnormal results included. For a reduced argument: exp(r) 2^n.
 FLAMBEAU_INLINE float scaled_exp(float r, int32_t n) {
   const float p = exp_tail(r) * (r * r) + r + 1.0F;
   const int32_t half = n >> 1;  // in two steps: 2^n itself may have no float
-  return p * power_of_two_f(half) * power_of_two_f(n - half);
+  return p * power_of_two_f(half) * power_of_two_f(minus(n, half));
 }
 FLAMBEAU_INLINE float exp_of(float x) {
   float within = x < -104.0F ? -104.0F : x;
@@ -90,7 +101,7 @@ FLAMBEAU_INLINE float exp2_of(float x) {
   const float f = within - n;  // exact
   const float high = f * 0.693147182F;
   const float low = f * -1.904654e-9F;  // what the constant lacks
-  const float y = scaled_exp(high + low, bits_of(shifted) - bits_of(kRoundF));
+  const float y = scaled_exp(high + low, minus(bits_of(shifted), bits_of(kRoundF)));
   return x != x ? x : y;
 }
 FLAMBEAU_INLINE float expm1_of(float x) {
@@ -98,7 +109,7 @@ FLAMBEAU_INLINE float expm1_of(float x) {
   within = within > 89.0F ? 89.0F : within;
   const ReducedF a = reduce(within);
   const float q = exp_tail(a.r) * (a.r * a.r) + a.r;
-  const float scale = power_of_two_f(a.bits - 1);  // halved: 2^128 has no float
+  const float scale = power_of_two_f(minus(a.bits, 1));  // halved: 2^128 has no float
   const float y = 2.0F * (scale * q + (scale - 0.5F));
   const float small = magnitude(x) < 1e-4F ? x * (1.0F + 0.5F * x) : y;  // keeps -0 and subnormals
   return x != x ? x : small;
@@ -113,7 +124,7 @@ FLAMBEAU_INLINE ReducedD reduce(double x) {
   const double n = shifted - kRoundD;
   double r = x - n * 0x1.62e42fee00000p-1;
   r = r - n * 0x1.a39ef35793c76p-33;
-  return {bits_of(shifted) - bits_of(kRoundD), r};
+  return {minus(bits_of(shifted), bits_of(kRoundD)), r};
 }
 FLAMBEAU_INLINE double exp_tail(double r) {
   double p = 2.091471734171637595e-9;
@@ -129,7 +140,7 @@ FLAMBEAU_INLINE double exp_tail(double r) {
   return p * r + 0.5;
 }
 FLAMBEAU_INLINE double power_of_two_d(int64_t n) {
-  return double_of(static_cast<int64_t>(static_cast<uint64_t>(n + 1023) << 52));
+  return double_of(static_cast<int64_t>((static_cast<uint64_t>(n) + 1023) << 52));
 }
 FLAMBEAU_INLINE double exp_of(double x) {
   double within = x < -746.0 ? -746.0 : x;
@@ -137,8 +148,8 @@ FLAMBEAU_INLINE double exp_of(double x) {
   const ReducedD a = reduce(within);
   const double p = exp_tail(a.r) * (a.r * a.r) + a.r + 1.0;
   // 2^n in two steps without an arithmetic shift of 64 bits, which AVX2 has not.
-  const int64_t half = static_cast<int64_t>(static_cast<uint64_t>(a.bits + 4096) >> 1) - 2048;
-  const double y = p * power_of_two_d(half) * power_of_two_d(a.bits - half);
+  const int64_t half = static_cast<int64_t>((static_cast<uint64_t>(a.bits) + 4096) >> 1) - 2048;
+  const double y = p * power_of_two_d(half) * power_of_two_d(minus(a.bits, half));
   return x != x ? x : y;
 }
 FLAMBEAU_INLINE double expm1_of(double x) {
@@ -146,7 +157,7 @@ FLAMBEAU_INLINE double expm1_of(double x) {
   within = within > 710.0 ? 710.0 : within;
   const ReducedD a = reduce(within);
   const double q = exp_tail(a.r) * (a.r * a.r) + a.r;
-  const double scale = power_of_two_d(a.bits - 1);
+  const double scale = power_of_two_d(minus(a.bits, 1));
   const double y = 2.0 * (scale * q + (scale - 0.5));
   const double small = magnitude(x) < 1e-8 ? x * (1.0 + 0.5 * x) : y;
   return x != x ? x : small;
@@ -173,7 +184,7 @@ struct SplitF {
 };
 FLAMBEAU_INLINE SplitF split(float x) {
   // The fraction is taken relative to sqrt(1/2), so that 1 + f is in [sqrt(1/2), sqrt(2)).
-  const int32_t bits = bits_of(x) - 0x3f3504f3;
+  const int32_t bits = minus(bits_of(x), 0x3f3504f3);
   const int32_t exponent = bits >> 23;
   const float m = float_of((bits & 0x007fffff) + 0x3f3504f3);
   return {static_cast<float>(exponent), m - 1.0F, exponent};
@@ -242,9 +253,9 @@ struct SplitD {
   int64_t exponent;
 };
 FLAMBEAU_INLINE SplitD split(double x) {
-  const int64_t bits = bits_of(x) - 0x3fe6a09e667f3bcd;
+  const int64_t bits = minus(bits_of(x), 0x3fe6a09e667f3bcd);
   // An arithmetic shift by 52 without one of 64 bits, and the integer as a double without a conversion.
-  const auto exponent = static_cast<int64_t>(static_cast<uint64_t>(bits + 0x4000000000000000) >> 52) - 1024;
+  const auto exponent = static_cast<int64_t>((static_cast<uint64_t>(bits) + 0x4000000000000000) >> 52) - 1024;
   const double m = double_of((bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
   const double k = double_of(bits_of(kRoundD) + exponent) - kRoundD;
   return {k, m - 1.0, exponent};
@@ -326,6 +337,47 @@ FLAMBEAU_INLINE float erf_of(float x) {
   return a < 0.925F ? near : (x != x ? x : with_sign(far, x));
 }
 
+FLAMBEAU_INLINE double erf_of(double x) {
+  const double a = magnitude(x);
+  const double z = x * x;
+  double near = 5.9571761477489114e-11;
+  near = near * z - 1.13728488567916737e-9;
+  near = near * z + 1.46597752740474358e-8;
+  near = near * z - 1.6350312701054695e-7;
+  near = near * z + 1.6461000484121368e-6;
+  near = near * z - 0.0000149255952668311816;
+  near = near * z + 0.000120553311116427109;
+  near = near * z - 0.000854832698083378991;
+  near = near * z + 0.00522397762481801447;
+  near = near * z - 0.0268661706450767932;
+  near = near * z + 0.112837916709548787;
+  near = near * z - 0.376126389031837481;
+  near = near * z + 0.128379167095512574;
+  near = near * x + x;
+  // erfc(t) exp(t^2) (1 + t) is smooth in s; erf is 1 from t = 6 on.
+  const double t = a > 6.0 ? 6.0 : a;
+  const double s = (t - 2.5) / (t + 2.5);
+  double far = -4.78990995476772271e-7;
+  far = far * s - 1.84779526140208582e-6;
+  far = far * s + 3.74799451079246497e-7;
+  far = far * s + 0.0000101332241749234532;
+  far = far * s + 6.91144920433167476e-6;
+  far = far * s - 0.0000474430654239629189;
+  far = far * s - 0.0000613306723239914356;
+  far = far * s + 0.000251622583311187912;
+  far = far * s + 0.000360123076075966973;
+  far = far * s - 0.00175308139263464715;
+  far = far * s - 0.000855236572364214;
+  far = far * s + 0.0143835960499347937;
+  far = far * s - 0.0315222584815172049;
+  far = far * s + 0.0162984333222131907;
+  far = far * s + 0.0763443268219239048;
+  far = far * s - 0.247046748515688897;
+  far = far * s + 0.737822274214002532;
+  far = 1.0 - far * exp_of(-t * t) / (1.0 + t);
+  return a < 1.0 ? near : (x != x ? x : with_sign(far, x));
+}
+
 // erf to an absolute 1e-7, which is all that 1 + erf shows; a quotient of polynomials with positive
 // coefficients, at two thirds of the price.
 FLAMBEAU_INLINE float erf_beside_one(float x) {
@@ -394,7 +446,55 @@ FLAMBEAU_INLINE float sin_of(float x) {
 }
 FLAMBEAU_INLINE float cos_of(float x) {
   const AngleF a = reduce_angle(x);
-  return sin_or_cos(a.r, a.quadrant + 1);
+  return sin_or_cos(a.r, minus(a.quadrant, -1));
+}
+
+struct AngleD {
+  double r;
+  int64_t quadrant;
+};
+FLAMBEAU_INLINE AngleD reduce_angle(double x) {
+  const double shifted = x * 0.63661977236758134308 + kRoundD;
+  const double n = shifted - kRoundD;
+  // pi/2 in three parts, of which n times the first two is exact.
+  double r = x - n * 0x1.921fb54400000p+0;
+  r = r - n * 0x1.0b4611a600000p-34;
+  r = r - n * 0x1.3198a2e037073p-69;
+  return {r, bits_of(shifted)};
+}
+FLAMBEAU_INLINE double sin_polynomial(double r) {
+  const double z = r * r;
+  double p = 1.5917848524808261e-10;
+  p = p * z - 2.50511279440141876e-8;
+  p = p * z + 2.75573160838163586e-6;
+  p = p * z - 0.000198412698367224178;
+  p = p * z + 0.00833333333333092456;
+  p = p * z - 0.166666666666666646;
+  return p * (z * r) + r;
+}
+FLAMBEAU_INLINE double cos_polynomial(double r) {
+  const double z = r * r;
+  double p = -1.13824567780613058e-11;
+  p = p * z + 2.08761438279931325e-9;
+  p = p * z - 2.75573172600088382e-7;
+  p = p * z + 0.0000248015872987430693;
+  p = p * z - 0.00138888888888873823;
+  p = p * z + 0.0416666666666666654;
+  const double half = 0.5 * z;
+  const double head = 1.0 - half;
+  return head + (p * (z * z) + ((1.0 - head) - half));
+}
+FLAMBEAU_INLINE double sin_or_cos(double r, int64_t quadrant) {
+  const double y = (quadrant & 1) != 0 ? cos_polynomial(r) : sin_polynomial(r);
+  return double_of(bits_of(y) ^ static_cast<int64_t>(static_cast<uint64_t>(quadrant & 2) << 62));
+}
+FLAMBEAU_INLINE double sin_of(double x) {
+  const AngleD a = reduce_angle(x);
+  return x == 0.0 ? x : sin_or_cos(a.r, a.quadrant);
+}
+FLAMBEAU_INLINE double cos_of(double x) {
+  const AngleD a = reduce_angle(x);
+  return sin_or_cos(a.r, minus(a.quadrant, -1));
 }
 
 }  // namespace

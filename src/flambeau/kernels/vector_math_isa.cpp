@@ -26,6 +26,7 @@ FLAMBEAU_INLINE T silu_of(T x) {
   return x / (T(1) + exp_of(-x));
 }
 FLAMBEAU_INLINE float gelu_of(float x) { return x * 0.5F * (1.0F + erf_beside_one(x * 0.707106781F)); }
+FLAMBEAU_INLINE double gelu_of(double x) { return x * 0.5 * (1.0 + erf_of(x * 0.70710678118654752440)); }
 template <typename T>
 FLAMBEAU_INLINE T gelu_tanh_of(T x) {
   const T inner = T(0.79788456080286535588) * (x + T(0.044715) * (x * x * x));
@@ -75,6 +76,8 @@ FLAMBEAU_LOOP(expm1, double)
 FLAMBEAU_LOOP(log, double)
 FLAMBEAU_LOOP(log1p, double)
 FLAMBEAU_LOOP(tanh, double)
+FLAMBEAU_LOOP(erf, double)
+FLAMBEAU_LOOP(gelu, double)
 FLAMBEAU_LOOP(sqrt, double)
 FLAMBEAU_LOOP(rsqrt, double)
 FLAMBEAU_LOOP(sigmoid, double)

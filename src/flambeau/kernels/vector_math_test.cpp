@@ -205,6 +205,10 @@ TEST(VectorMath, DoublesToThreeUlps) {
   compare("tanh", [](long double a) { return std::tanh(a); });
   vector_math::sin(x.data(), y.data(), x.size());
   compare("sin", [](long double a) { return std::sin(a); });
+  vector_math::cos(x.data(), y.data(), x.size());
+  compare("cos", [](long double a) { return std::cos(a); });
+  vector_math::erf(x.data(), y.data(), x.size());
+  compare("erf", [](long double a) { return std::erf(a); });
 }
 
 }  // namespace

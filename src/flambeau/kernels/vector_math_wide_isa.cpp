@@ -1,5 +1,5 @@
-// Loops of vector_math over float that compute in double: functions that are called less often, where the
-// textbook formula in double is right to the last digit of a float.
+// Loops of vector_math over angles; and over float that compute in double: functions that are called less
+// often, where the textbook formula in double is right to the last digit of a float.
 #include "flambeau/kernels/vector_math_core.h"
 #include "flambeau/kernels/vector_math_loops.h"
 
@@ -108,22 +108,22 @@ FLAMBEAU_INLINE double pow_of(double x, double exponent) {
 constexpr size_t kBlock = 512;
 
 // sin, cos and tan: polynomials for angles of usual size, the standard library for the others.
-template <typename Function, typename Exact>
-FLAMBEAU_INLINE void each_angle(const float* x, float* y, size_t n, Function function, Exact exact) {
+template <typename T, typename Function, typename Exact>
+FLAMBEAU_INLINE void each_angle(const T* x, T* y, size_t n, Function function, Exact exact) {
   for (size_t begin = 0; begin < n; begin += kBlock) {
     const size_t count = n - begin < kBlock ? n - begin : kBlock;
-    float kept[kBlock];  // x and y may be the same array
-    const float* from = x + begin;
-    float* to = y + begin;
+    T kept[kBlock];  // x and y may be the same array
+    const T* from = x + begin;
+    T* to = y + begin;
     int32_t large = 0;
     for (size_t i = 0; i < count; ++i) {
       kept[i] = from[i];
-      large |= magnitude(from[i]) <= kSinLimit ? 0 : 1;
+      large |= magnitude(from[i]) <= T(kSinLimit) ? 0 : 1;
     }
     for (size_t i = 0; i < count; ++i) to[i] = function(kept[i]);
     if (large == 0) continue;
     for (size_t i = 0; i < count; ++i) {
-      if (!(magnitude(kept[i]) <= kSinLimit)) to[i] = exact(kept[i]);
+      if (!(magnitude(kept[i]) <= T(kSinLimit))) to[i] = exact(kept[i]);
     }
   }
 }
@@ -160,6 +160,12 @@ void sin_float(const float* x, float* y, size_t n) {
 }
 void cos_float(const float* x, float* y, size_t n) {
   each_angle(x, y, n, [](float a) { return cos_of(a); }, [](float a) { return std::cos(a); });
+}
+void sin_double(const double* x, double* y, size_t n) {
+  each_angle(x, y, n, [](double a) { return sin_of(a); }, [](double a) { return std::sin(a); });
+}
+void cos_double(const double* x, double* y, size_t n) {
+  each_angle(x, y, n, [](double a) { return cos_of(a); }, [](double a) { return std::cos(a); });
 }
 void tan_float(const float* x, float* y, size_t n) {
   each_angle(x, y, n, [](float a) { return tan_of(a); }, [](float a) { return std::tan(a); });

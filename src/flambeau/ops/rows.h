@@ -24,17 +24,14 @@
 
 namespace flambeau::ops {
 
-template <typename T>
-constexpr bool kIsComplexNumber = false;
-template <typename T>
-constexpr bool kIsComplexNumber<std::complex<T>> = true;
+using kernels::kIsComplex;
 
 template <typename T>
 concept RealNumber = std::is_floating_point_v<T>;
 template <typename T>
 concept IntegerNumber = std::is_integral_v<T>;
 template <typename T>
-concept ComplexNumber = kIsComplexNumber<T>;
+concept ComplexNumber = kIsComplex<T>;
 template <typename T>
 concept OrderedNumber = RealNumber<T> || IntegerNumber<T>;
 template <typename T>
@@ -53,7 +50,7 @@ struct RealPart<std::complex<T>> {
 // The number as type T, as PyTorch converts an operator's Scalar.
 template <typename T>
 T number(const Scalar& scalar) {
-  if constexpr (kIsComplexNumber<T>) {
+  if constexpr (kIsComplex<T>) {
     return T(scalar.to_complex());
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(scalar.to_int());

@@ -16,6 +16,11 @@ class Walk {
   static constexpr size_t kMostOperands = 8;
   using Offsets = std::array<int64_t, kMostOperands>;
 
+  struct Dimension {
+    int64_t size = 1;
+    Offsets strides{};
+  };
+
   // Each operand broadcasts to `sizes`. Strides are taken in bytes. The first operand is the one that is
   // written.
   Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operands);
@@ -25,13 +30,8 @@ class Walk {
   // Bytes from one element of a row to the next.
   int64_t step(size_t operand) const { return inner_strides_[operand]; }
   size_t operand_count() const { return operands_; }
-
-  // The dimensions around the rows, outermost first.
-  struct Dimension {
-    int64_t size = 1;
-    Offsets strides{};
-  };
-  const ShortList<Dimension>& outer() const { return outer_; }
+  // The dimensions around the rows, outermost first; their strides in bytes.
+  std::span<const Dimension> outer() const { return outer_; }
 
   // Calls row(offsets, count) for the pieces of rows that make up the elements [begin, end) in the walk's
   // order: the offsets, in bytes from each operand's first element, and how many elements lie at steps from

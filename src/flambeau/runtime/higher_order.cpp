@@ -138,7 +138,7 @@ std::vector<Value> run_scan(Interpreter& interpreter, const HigherOrderCall& cal
   return carried;
 }
 
-// A graph that is simply called: gradients and autocast have no meaning here, the program says every type.
+// A graph that is simply called: gradients have no meaning here.
 std::vector<Value> run_wrapped(Interpreter& interpreter, const HigherOrderCall& call) {
   size_t at = 0;
   while (at < call.graphs.size() && call.graphs[at] == nullptr) ++at;
@@ -147,6 +147,16 @@ std::vector<Value> run_wrapped(Interpreter& interpreter, const HigherOrderCall& 
   std::vector<Value> inputs;
   for (size_t i = at + 1; i < call.arguments.size(); ++i) append(inputs, call.arguments[i]);
   return flat(interpreter.run(body, std::move(inputs)));
+}
+
+// Autocast chooses other types than the graph says.
+std::vector<Value> run_autocast(Interpreter& interpreter, const HigherOrderCall& call) {
+  if (truth(argument_at(call, 2))) {
+    throw Error(ErrorCode::kUnsupported,
+                "a part of the program runs under autocast, whose choice of types is not supported",
+                "export the model after run_decompositions(), which writes the types down");
+  }
+  return run_wrapped(interpreter, call);
 }
 
 }  // namespace
@@ -162,7 +172,7 @@ std::vector<Value> run_higher_order(Interpreter& interpreter, const HigherOrderC
       {"map_impl", run_map},
       {"scan", run_scan},
       {"wrap_with_set_grad_enabled", run_wrapped},
-      {"wrap_with_autocast", run_wrapped},
+      {"wrap_with_autocast", run_autocast},
       {"invoke_subgraph", run_wrapped},
       {"auto_functionalized", run_auto_functionalized},
       {"auto_functionalized_v2", run_auto_functionalized_v2},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "flambeau/base/error.h"
@@ -109,6 +110,14 @@ std::string local_name(const std::string& path, const std::vector<std::string>& 
   const size_t index = std::stoul(path.substr(5, end - 5));
   if (index >= argument_names.size()) return fmt::format("L['flat_args'][{}]{}", index, path.substr(end + 1));
   return fmt::format("L['{}']{}", argument_names[index], path.substr(end + 1));
+}
+
+// Python's equality, but a NaN is one.
+bool is_same_number(const Scalar& a, const Scalar& b) {
+  const std::complex<double> x = a.to_complex();
+  const std::complex<double> y = b.to_complex();
+  const auto same = [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); };
+  return same(x.real(), y.real()) && same(x.imag(), y.imag());
 }
 
 }  // namespace
@@ -282,15 +291,17 @@ void InputChecker::check_tensor(size_t index, const Tensor& tensor, Bindings& bi
 void InputChecker::check_leaf(size_t index, const Value& value, Bindings& bindings) const {
   const Leaf& leaf = leaves_[index];
   const auto fail = [&](std::string_view expected) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} is {} {}, {} is expected", place(index), value.kind_name(),
-                            value.is_none() ? "" : value.summary(), expected));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} is {}, {} is expected", place(index),
+                    value.is_none() ? "None" : fmt::format("{} {}", value.kind_name(), value.summary()),
+                    expected));
   };
   if (leaf.kind == "tensor") {
     if (!value.is_tensor() || !value.tensor().defined()) fail("a tensor");
     return check_tensor(index, value.tensor(), bindings);
   }
-  if (!leaf.name.empty() && leaf.constant.is_none()) {  // a number that may vary
+  if (!leaf.name.empty() && leaf.constant.is_none() && leaf.kind != "None") {  // a number that may vary
     if (leaf.kind == "object") return;
     if (!value.is_number()) fail(leaf.kind);
     if (leaf.kind == "int" && !value.is<int64_t>()) fail("int");
@@ -307,7 +318,7 @@ void InputChecker::check_leaf(size_t index, const Value& value, Bindings& bindin
       leaf.constant.is_none() ? value.is_none()
       : leaf.constant.is<std::string>()
           ? value.is<std::string>() && value.get<std::string>() == leaf.constant.get<std::string>()
-          : value.is_number() && value.scalar().to_complex() == leaf.constant.scalar().to_complex();
+          : value.is_number() && is_same_number(value.scalar(), leaf.constant.scalar());
   if (!is_same) {
     throw Error(
         ErrorCode::kInvalidArgument,

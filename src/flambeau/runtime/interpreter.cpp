@@ -139,6 +139,7 @@ std::vector<Value> Interpreter::call_higher_order(const Code& code, const Instru
 }
 
 void Interpreter::run_one(const Code& code, const Instruction& instruction, Slots& slots) {
+  if (on_node) on_node(*instruction.node);
   try {
     switch (instruction.kind) {
       case Instruction::Kind::kOperator:

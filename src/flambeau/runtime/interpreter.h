@@ -2,6 +2,7 @@
 // depend on data.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "flambeau/ops/context.h"
@@ -20,6 +21,8 @@ class Interpreter {
   std::vector<Value> run(const Code& code, std::vector<Value> inputs);
 
   ops::Context& context() { return context_; }
+  // Called before each node, where it is set.
+  std::function<void(const graph::Node& node)> on_node;
 
  private:
   using Slots = std::vector<Value>;

@@ -31,8 +31,8 @@ void find_lifetimes(Plan& plan) {
 
 }  // namespace
 
-// The largest first, each at the lowest place that is free for as long as it is needed: near the optimum for models'
-// graphs, and simple.
+// The largest first, each at the lowest place that is free for as long as it is needed: near the optimum for
+// models' graphs, and simple.
 void place_buffers(Plan& plan) {
   find_lifetimes(plan);
   std::vector<size_t> order;
@@ -41,7 +41,8 @@ void place_buffers(Plan& plan) {
     if (buffer.kind == Buffer::Kind::kArena && buffer.first != kNever) order.push_back(i);
   }
   std::ranges::sort(order, [&](size_t a, size_t b) {
-    return plan.buffers[a].bytes != plan.buffers[b].bytes ? plan.buffers[a].bytes > plan.buffers[b].bytes : a < b;
+    return plan.buffers[a].bytes != plan.buffers[b].bytes ? plan.buffers[a].bytes > plan.buffers[b].bytes
+                                                          : a < b;
   });
   std::vector<size_t> placed;  // by place
   plan.arena_bytes = 0;
@@ -53,12 +54,15 @@ void place_buffers(Plan& plan) {
       const Buffer& other = plan.buffers[other_index];
       if (other.last < buffer.first || buffer.last < other.first) continue;
       if (offset + bytes <= other.offset) break;
-      const size_t other_bytes = (std::max<size_t>(other.bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+      const size_t other_bytes =
+          (std::max<size_t>(other.bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
       offset = std::max(offset, other.offset + other_bytes);
     }
     buffer.offset = offset;
     plan.arena_bytes = std::max(plan.arena_bytes, offset + bytes);
-    placed.insert(std::ranges::upper_bound(placed, offset, {}, [&](size_t at) { return plan.buffers[at].offset; }), index);
+    placed.insert(
+        std::ranges::upper_bound(placed, offset, {}, [&](size_t at) { return plan.buffers[at].offset; }),
+        index);
   }
   plan.scratch_bytes = 0;
   for (const Step& step : plan.steps) {

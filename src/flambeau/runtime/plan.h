@@ -1,11 +1,13 @@
-// A plan: the flat list of kernel calls that one run makes for inputs of certain shapes, with every shape known, every
-// view resolved and all memory laid out. Made by running the program once on tensors that have no data.
+// A plan: the flat list of kernel calls that one run makes for inputs of certain shapes, with every shape
+// known, every view resolved and all memory laid out. Made by running the program once on tensors that have
+// no data.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "flambeau/ops/context.h"
@@ -14,8 +16,8 @@
 
 namespace flambeau::runtime {
 
-// What replaces one or several operators' kernels: made once, with its constants packed, and run by any number of
-// threads at once.
+// What replaces one or several operators' kernels: made once, with its constants packed, and run by any
+// number of threads at once.
 class Prepared {
  public:
   virtual ~Prepared() = default;
@@ -28,9 +30,9 @@ class Prepared {
 struct Step {
   const ops::Operator* op = nullptr;
   std::vector<Value> arguments;
-  std::vector<Tensor> outputs;                // empty for operators that write to their arguments only
-  std::shared_ptr<const Prepared> prepared;   // instead of the operator's kernel
-  std::string node;                           // for messages and profiles
+  std::vector<Tensor> outputs;               // empty for operators that write to their arguments only
+  std::shared_ptr<const Prepared> prepared;  // instead of the operator's kernel
+  std::string node;                          // for messages and profiles
   std::string name() const { return prepared ? prepared->name() : op->name(); }
 };
 
@@ -39,15 +41,15 @@ struct Buffer {
   enum class Kind : uint8_t { kArena, kInput, kOutput };
   Kind kind = Kind::kArena;
   size_t bytes = 0;
-  size_t input = 0;   // kInput: which
-  size_t first = 0;   // kArena: the steps between which it is needed, both included
+  size_t input = 0;  // kInput: which
+  size_t first = 0;  // kArena: the steps between which it is needed, both included
   size_t last = 0;
   size_t offset = 0;  // kArena: its place
 };
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Value> outputs;  // the graph's
+  std::vector<Value> outputs;  // the graph's, and then the copies of inputs that it wrote to
   std::vector<Buffer> buffers;
   // The storage that stands for each buffer in the steps; it has no bytes (or only those of planning).
   std::unordered_map<const Storage*, size_t> buffer_of;
@@ -68,8 +70,10 @@ struct PlanInput {
   bool is_constant = false;
 };
 
-// Throws Error where the program cannot be planned: its shapes or its ways depend on data.
-std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<PlanInput>& inputs);
+// `is_written`, beside the inputs: the program writes to them, so it works on a copy. Throws Error where the
+// program cannot be planned: its shapes or its ways depend on data.
+std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
+                                const std::vector<PlanInput>& inputs);
 
 // Calls visit(tensor) for each tensor of a value.
 template <typename Visit>

@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/runtime/interpreter.h"
 #include "flambeau/runtime/mutation.h"
+#include "flambeau/runtime/plan_cache.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -62,6 +65,22 @@ void flatten(const TreeSpec& spec, const Value& value, const std::string& path, 
     flatten(spec.child(i), items[i], path + spec.child_path(i), leaves);
 }
 
+void label(Profile& profile, const Plan& plan) {
+  profile.entries.resize(plan.steps.size());
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    profile.entries[i].node = plan.steps[i].node;
+    profile.entries[i].op = plan.steps[i].name();
+  }
+}
+
+void label(Profile& profile, const Code& code) {
+  profile.entries.resize(code.instructions.size());
+  for (size_t i = 0; i < code.instructions.size(); ++i) {
+    profile.entries[i].node = code.instructions[i].node->label();
+    profile.entries[i].op = code.instructions[i].node->target;
+  }
+}
+
 }  // namespace
 
 struct Program::State {
@@ -79,6 +98,19 @@ struct Program::State {
     has_random = std::ranges::any_of(
         code->instructions, [](const Instruction& one) { return one.op != nullptr && one.op->is_random; });
     bind_weights();
+    may_plan = options.plan;
+    for (const Leaf& leaf : checker.leaves()) {
+      for (const std::string& size : leaf.sizes)
+        has_symbols = has_symbols || size.empty() || !std::isdigit(static_cast<unsigned char>(size[0]));
+    }
+    is_changed.resize(weights.size(), false);
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      if (is_written[i] && bindings[i].weight != kNone) is_changed[bindings[i].weight] = true;
+    }
+    for (const graph::OutputSpec& output : program.signature.outputs) {
+      const auto found = weight_names.find(output.target);
+      if (found != weight_names.end()) is_changed[found->second] = true;
+    }
   }
 
   void bind_weights() {
@@ -126,23 +158,50 @@ struct Program::State {
     return weights[index];
   }
 
-  std::vector<Value> graph_inputs(ops::Context& context, std::span<const Value> leaves) const {
+  std::vector<Value> graph_inputs(std::span<const Value> leaves) const {
     std::vector<Value> inputs;
     inputs.reserve(bindings.size());
-    for (size_t i = 0; i < bindings.size(); ++i) {
-      Value value;
-      if (bindings[i].leaf != kNone) value = leaves[bindings[i].leaf];
-      if (bindings[i].weight != kNone) value = weight(bindings[i].weight);
-      if (is_written[i] && value.is_tensor()) value = ops::call(context, "aten::clone", value);
-      inputs.push_back(std::move(value));
+    const std::lock_guard lock(state_mutex);
+    for (const Binding& binding : bindings) {
+      Value& value = inputs.emplace_back();
+      if (binding.leaf != kNone) value = leaves[binding.leaf];
+      if (binding.weight != kNone) value = weights[binding.weight];
     }
     return inputs;
+  }
+
+  // The plan for these inputs; null where there is none.
+  std::shared_ptr<PlanCache::Entry> find_plan(ops::Context& context, std::span<const Value> leaves,
+                                              const std::vector<Value>& inputs) {
+    if (!may_plan.load(std::memory_order_relaxed)) return nullptr;
+    std::shared_ptr<PlanCache::Entry> entry = plans.find(PlanCache::key_of(leaves));
+    const std::lock_guard lock(entry->mutex);
+    if (entry->plan) return entry;
+    // Shapes that vary are often seen once only.
+    if (entry->is_impossible || (has_symbols && entry->times_seen < 2)) return nullptr;
+    std::vector<PlanInput> plan_inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_state = bindings[i].weight != kNone && !is_changed[bindings[i].weight];
+      plan_inputs.push_back({inputs[i], is_state});
+    }
+    try {
+      entry->plan = make_plan(context, *code, is_written, plan_inputs);
+      return entry;
+    } catch (const Error&) {
+      // The interpreter tells what is wrong, if anything is; a program that never has a plan is not asked
+      // again.
+      entry->is_impossible = true;
+      if (++plan_failures > 2 || !has_symbols) may_plan = false;
+      return nullptr;
+    }
   }
 
   // Gives the user's outputs, and updates what the program changes: nothing here may fail halfway.
   std::vector<Value> deliver(ops::Context& context, std::vector<Value> results,
                              std::span<const Value> leaves) {
     const auto& specs = program.signature.outputs;
+    // Behind the graph's outputs come the copies of inputs that it wrote to.
+    size_t at = code->outputs.size();
     std::vector<Value> given;
     std::vector<std::pair<Tensor, Tensor>> copies;  // from, to
     std::vector<std::pair<size_t, Tensor>> changed;
@@ -166,6 +225,13 @@ struct Program::State {
         default:
           given.push_back(std::move(results[i]));
       }
+    }
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      if (!is_written[i]) continue;
+      const Value& copy = results.at(at++);
+      if (!copy.is_tensor()) continue;
+      if (bindings[i].weight != kNone) changed.emplace_back(bindings[i].weight, copy.tensor());
+      if (bindings[i].leaf != kNone) copies.emplace_back(copy.tensor(), leaves[bindings[i].leaf].tensor());
     }
     for (const auto& [from, to] : copies) {
       if (from.sizes() != to.sizes()) {
@@ -218,6 +284,12 @@ struct Program::State {
   std::vector<Tensor> weights;  // guarded
   std::mutex generator_mutex;
   kernels::Generator generator;
+
+  std::atomic<bool> may_plan = true;
+  bool has_symbols = false;
+  std::atomic<int> plan_failures = 0;
+  std::vector<bool> is_changed;  // beside weights: runs update them
+  PlanCache plans;
 };
 
 Program::Program(graph::ExportedProgram program, ProgramOptions options)
@@ -244,14 +316,24 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
   // Runs that draw from the program's own numbers take turns.
   std::unique_lock<std::mutex> turn;
   if (state.has_random && options.generator == nullptr) turn = std::unique_lock(state.generator_mutex);
-  Interpreter interpreter(context, options.profile);
-  std::vector<Value> results = interpreter.run(*state.code, state.graph_inputs(context, leaves));
-  if (options.profile != nullptr) {
-    options.profile->entries.resize(state.code->instructions.size());
-    for (size_t i = 0; i < state.code->instructions.size(); ++i) {
-      options.profile->entries[i].node = state.code->instructions[i].node->label();
-      options.profile->entries[i].op = state.code->instructions[i].node->target;
+  std::vector<Value> inputs = state.graph_inputs(leaves);
+  std::vector<Value> results;
+  if (const std::shared_ptr<PlanCache::Entry> entry = state.find_plan(context, leaves, inputs)) {
+    std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
+    results = workspace->run(context, inputs, options.profile);
+    PlanCache::give_back(*entry, std::move(workspace));
+    if (options.profile != nullptr) label(*options.profile, *entry->plan);
+  } else {
+    std::vector<Value> copies;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!state.is_written[i]) continue;
+      if (inputs[i].is_tensor()) inputs[i] = ops::call(context, "aten::clone", inputs[i]);
+      copies.push_back(inputs[i]);
     }
+    Interpreter interpreter(context, options.profile);
+    results = interpreter.run(*state.code, std::move(inputs));
+    results.insert(results.end(), copies.begin(), copies.end());
+    if (options.profile != nullptr) label(*options.profile, *state.code);
   }
   return state.deliver(context, std::move(results), leaves);
 }

@@ -6,14 +6,15 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/overlap.h"
+#include "flambeau/ops/strides.h"
 
 namespace flambeau::runtime {
 namespace {
 
 using ops::Kind;
 
-// Results that are made anew when a program is loaded rather than in each run may not be larger than this, unless
-// something as large goes in.
+// Results that are made anew when a program is loaded rather than in each run may not be larger than this,
+// unless something as large goes in.
 constexpr uint64_t kMostFolded = uint64_t{16} << 20;
 
 Tensor over(std::shared_ptr<Storage> storage, const Tensor& like) {
@@ -35,7 +36,8 @@ Tensor Recorder::stand_in(const Tensor& like, Buffer buffer) {
 Tensor Recorder::fresh(const ops::Info<int64_t>& info) {
   const int64_t count = flambeau::element_count(info.sizes);
   Geometry geometry{info.sizes, info.strides, 0};
-  const size_t bytes = count == 0 ? 0 : static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
+  const size_t bytes =
+      count == 0 ? 0 : static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
   std::shared_ptr<Storage> storage = Storage::meta(bytes);
   plan_.buffer_of.emplace(storage.get(), plan_.buffers.size());
   plan_.buffers.push_back({.kind = Buffer::Kind::kArena, .bytes = bytes});
@@ -59,19 +61,22 @@ bool Recorder::may_fold(const ops::Operator& op, std::span<const Value> argument
     const bool is_written = op.schema.arguments[i].is_written();
     for_each_tensor(arguments[i], [&](const Tensor& tensor) {
       largest = std::max(largest, tensor.byte_count());
-      if (is_written) may = may && own_.contains(tensor.storage().get()) && !read_.contains(tensor.storage().get());
+      if (is_written)
+        may = may && own_.contains(tensor.storage().get()) && !read_.contains(tensor.storage().get());
     });
   }
   if (may && op.kind == Kind::kKernel) {
     for (const ops::Info<int64_t>& info : op.shape(arguments)) {
-      const uint64_t bytes = static_cast<uint64_t>(flambeau::element_count(info.sizes)) * dtype_size(info.dtype);
+      const uint64_t bytes =
+          static_cast<uint64_t>(flambeau::element_count(info.sizes)) * dtype_size(info.dtype);
       may = may && bytes <= std::max(kMostFolded, largest);
     }
   }
   return may;
 }
 
-std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments) {
   ops::Context plain = context.without_interceptor();
   std::vector<Value> results = ops::execute(plain, op, arguments);
   for (const Value& result : results) {
@@ -79,7 +84,8 @@ std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op
       // A view of a weight is not our own.
       bool is_new = true;
       for (const Value& argument : arguments) {
-        for_each_tensor(argument, [&](const Tensor& given) { is_new = is_new && given.storage() != tensor.storage(); });
+        for_each_tensor(argument,
+                        [&](const Tensor& given) { is_new = is_new && given.storage() != tensor.storage(); });
       }
       if (is_new && own_.insert(tensor.storage().get()).second) kept_.push_back(tensor.storage());
     });
@@ -87,7 +93,8 @@ std::vector<Value> Recorder::fold(ops::Context& context, const ops::Operator& op
   return results;
 }
 
-// A constant that a run changes: from now on it is memory of the run, which starts with what the constant holds.
+// A constant that a run changes: from now on it is memory of the run, which starts with what the constant
+// holds.
 void Recorder::demote(const std::shared_ptr<Storage>& storage, const ops::Library& library) {
   const auto bytes = static_cast<int64_t>(storage->size());
   std::shared_ptr<Storage> snapshot = Storage::uninitialized(storage->size());
@@ -103,19 +110,8 @@ void Recorder::demote(const std::shared_ptr<Storage>& storage, const ops::Librar
   plan_.steps.insert(plan_.steps.begin(), std::move(step));
 }
 
-void Recorder::make_writable(const ops::Operator& op, std::span<const Value> arguments) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!op.schema.arguments[i].is_written()) continue;
-    for_each_tensor(arguments[i], [&](const Tensor& tensor) {
-      if (!is_known(tensor)) return;
-      if (!own_.contains(tensor.storage().get())) {
-        throw Error(ErrorCode::kUnsupported, "a constant of the program is written to");
-      }
-    });
-  }
-}
-
-void Recorder::add_step(const ops::Operator& op, std::span<const Value> arguments, std::vector<Tensor> outputs) {
+void Recorder::add_step(const ops::Operator& op, std::span<const Value> arguments,
+                        std::vector<Tensor> outputs) {
   Step step;
   step.op = &op;
   step.arguments.assign(arguments.begin(), arguments.end());
@@ -132,9 +128,16 @@ void Recorder::add_step(const ops::Operator& op, std::span<const Value> argument
 std::vector<Value> Recorder::add_kernel(const ops::Operator& op, std::span<const Value> arguments) {
   TensorList outputs;
   bool has_elements = false;
-  for (const ops::Info<int64_t>& info : op.shape(arguments)) {
+  ops::Infos<int64_t> infos = op.shape(arguments);
+  const bool starts_images = order_.starts_here(op, arguments);
+  if (starts_images) infos[0].strides = ops::channels_last_strides(infos[0].sizes);
+  for (const ops::Info<int64_t>& info : infos) {
     outputs.push_back(fresh(info));
     has_elements = has_elements || outputs.back().element_count() > 0;
+  }
+  if (starts_images || order_.has_changed(arguments)) {
+    const ops::Infos<int64_t> believed = op.shape(order_.believed(arguments));
+    for (size_t i = 0; i < outputs.size(); ++i) order_.note(outputs[i], believed[i].strides);
   }
   if (has_elements) add_step(op, arguments, outputs);
   std::vector<Value> results;
@@ -147,7 +150,8 @@ std::vector<Value> Recorder::add_kernel(const ops::Operator& op, std::span<const
 }
 
 // One that only writes to its arguments, or checks them, is a step. Any other must get along without data.
-std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Operator& op,
+                                          std::span<const Value> arguments) {
   if (op.is_random) throw Error(ErrorCode::kUnsupported, "a function of random numbers has no plan");
   const bool writes = op.schema.is_mutable();
   if (!writes && !op.schema.returns.empty()) {
@@ -166,7 +170,8 @@ std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Oper
   return results;
 }
 
-std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Operator& op,
+                                          std::span<const Value> arguments) {
   const ops::Operator& base = *op.base;
   if (base.kind == Kind::kView) return ops::execute(context, base, arguments);
   const Tensor& self = arguments[0].tensor();
@@ -188,7 +193,40 @@ std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Oper
   return {arguments[0]};
 }
 
-std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) {
+Tensor Recorder::restored(const Tensor& tensor, const ops::Library& library) {
+  if (!order_.is_changed(tensor)) return tensor;
+  Tensor& copy = restored_[tensor.storage().get()];
+  if (!copy.defined()) {
+    ops::Info<int64_t> info = ops::info_of(order_.believed(tensor));
+    info.offset = 0;
+    copy = fresh(info);
+    const Value arguments[] = {tensor, Value()};
+    add_step(library.get("aten::clone"), arguments, {copy});
+  }
+  return copy;
+}
+
+std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments) {
+  if (!order_.has_changed(arguments)) return record(context, op, arguments);
+  const bool is_in_place = op.kind == Kind::kInPlace;
+  if (ImageOrder::is_indifferent(is_in_place ? *op.base : op) || op.kind == Kind::kDecomposition) {
+    if (is_in_place) restored_.erase(arguments[0].tensor().storage().get());
+    return record(context, op, arguments);
+  }
+  std::vector<Value> plain(arguments.begin(), arguments.end());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    if (op.schema.arguments[i].is_written()) {
+      for_each_tensor(plain[i], [&](const Tensor& tensor) { restored_.erase(tensor.storage().get()); });
+    } else {
+      for_each_tensor(plain[i], [&](Tensor& tensor) { tensor = restored(tensor, context.library()); });
+    }
+  }
+  return record(context, op, plain);
+}
+
+std::vector<Value> Recorder::record(ops::Context& context, const ops::Operator& op,
+                                    std::span<const Value> arguments) {
   if (may_fold(op, arguments)) return fold(context, op, arguments);
   switch (op.kind) {
     case Kind::kKernel:

@@ -1,21 +1,25 @@
-// Stands at the entry of all operators while a program runs on tensors without data, and writes down the kernel calls a
-// real run will make.
+// Stands at the entry of all operators while a program runs on tensors without data, and writes down the
+// kernel calls a real run will make.
 #pragma once
 
 #include <memory>
 #include <unordered_set>
 
+#include "flambeau/runtime/layers/image_order.h"
 #include "flambeau/runtime/plan.h"
 
 namespace flambeau::runtime {
 
 class Recorder final : public ops::Interceptor {
  public:
-  explicit Recorder(Plan& plan) : plan_(plan) {}
+  Recorder(Plan& plan, const Code& code) : plan_(plan), order_(code) {}
 
-  std::vector<Value> call(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments) override;
+  std::vector<Value> call(ops::Context& context, const ops::Operator& op,
+                          std::span<const Value> arguments) override;
   // A tensor like this one in memory that the plan has yet to place.
   Tensor stand_in(const Tensor& like, Buffer buffer);
+  // The same values as the program believes them to lie in memory.
+  Tensor restored(const Tensor& tensor, const ops::Library& library);
   // Which node the next calls belong to.
   void set_node(std::string node) { node_ = std::move(node); }
 
@@ -24,15 +28,19 @@ class Recorder final : public ops::Interceptor {
   bool is_known(std::span<const Value> arguments) const;
   bool may_fold(const ops::Operator& op, std::span<const Value> arguments) const;
   std::vector<Value> fold(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
+  std::vector<Value> record(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
   std::vector<Value> add_kernel(const ops::Operator& op, std::span<const Value> arguments);
-  std::vector<Value> add_function(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
-  std::vector<Value> add_in_place(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
+  std::vector<Value> add_function(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments);
+  std::vector<Value> add_in_place(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments);
   void add_step(const ops::Operator& op, std::span<const Value> arguments, std::vector<Tensor> outputs);
-  void make_writable(const ops::Operator& op, std::span<const Value> arguments);
   void demote(const std::shared_ptr<Storage>& storage, const ops::Library& library);
   Tensor fresh(const ops::Info<int64_t>& info);
 
   Plan& plan_;
+  ImageOrder order_;
+  std::unordered_map<const Storage*, Tensor> restored_;
   std::string node_;
   // Storages that planning itself made and filled: nobody else sees what happens to them.
   std::unordered_set<const Storage*> own_;

@@ -123,6 +123,12 @@ class Tensor {
   Tensor with_geometry(Geometry geometry) const;
   Tensor with_geometry(Geometry geometry, DType dtype) const;
 
+  // The same geometry elsewhere, from that element on. Unchecked.
+  void set_storage(const std::shared_ptr<Storage>& storage, int64_t offset) {
+    storage_ = storage;
+    geometry_.offset = offset;
+  }
+
   // A contiguous tensor with the same values; this one when it already is.
   Tensor to_contiguous() const;
 

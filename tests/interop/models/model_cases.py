@@ -5,7 +5,7 @@
   transformers.NAME[.dynamic]      tiny models of the transformers library (transformers_models)
   random.NUMBER                    random programs over many operators (random_programs)
 
-All but the last also as NAME.decomposed: the same after run_decompositions().
+Static ones of the first three also as NAME.decomposed: the same after run_decompositions().
 
 python model_cases.py [--jobs N] [NAME...]   makes those that are not there yet: all, those named, or whose name starts so
 python model_cases.py --operators FILE       also writes a list of all operators in them
@@ -43,12 +43,12 @@ except importlib.metadata.PackageNotFoundError:
     TRANSFORMERS = None
 
 FOLDER = pathlib.Path(os.environ.get("FLAMBEAU_MODELS", ROOT / "build/models"))
+ALL_MODELS = bool(os.environ.get("FLAMBEAU_ALL_MODELS"))
 RANDOM_PROGRAMS = 300
 
 # PyTorch 2.13 cannot decompose them.
 NOT_DECOMPOSABLE = {
     "transformers.gpt2": "the decomposition of attention gives other strides than the graph was traced with",
-    "transformers.gpt2.dynamic": "likewise",
 }
 
 
@@ -73,7 +73,8 @@ def transformers_names():
         return []
     import transformers_models
 
-    return [name + kind for name in transformers_models.MODELS for kind in ("", ".dynamic")]
+    chosen = [name for name in transformers_models.MODELS if ALL_MODELS or name not in transformers_models.RELATIVES]
+    return [name + kind for name in chosen for kind in ("", ".dynamic")]
 
 
 def names():
@@ -81,7 +82,8 @@ def names():
     plain = [f"graphs.{name}" for name in real_graphs.names()]
     plain += [name for name in programs.PROGRAMS if name.startswith("examples.") and not name.endswith(".decomposed")]
     plain += [f"transformers.{name}" for name in transformers_names()]
-    decomposed = [f"{name}.decomposed" for name in plain if name not in NOT_DECOMPOSABLE and not name.endswith(".strict")]
+    static = [name for name in plain if not name.endswith((".strict", ".dynamic"))]
+    decomposed = [f"{name}.decomposed" for name in static if name not in NOT_DECOMPOSABLE]
     return plain + decomposed + [f"random.{number}" for number in range(RANDOM_PROGRAMS)]
 
 

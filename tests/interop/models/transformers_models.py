@@ -74,6 +74,13 @@ class Model:
     length: bool = True  # whether the dynamic program takes texts of any length
 
 
+# Near relatives of others here: made and run on request only (FLAMBEAU_ALL_MODELS).
+RELATIVES = {
+    "xlm_roberta", "camembert", "squeezebert", "gptj", "gemma3", "olmo2", "starcoder2", "granite", "glm", "marian", "mbart", "hubert",
+    "siglip", "beit", "yolos", "resnet", "mobilevit", "levit", "regnet", "poolformer", "dpt", "time_series",
+}  # fmt: skip
+
+
 def plain(model):
     """Makes it give a tuple, not one of the library's own classes: a file of it then opens without the library."""
     forward = model.forward
@@ -177,7 +184,6 @@ MODELS = {
     "mobilevit": other("MobileViTConfig", "MobileViTForImageClassification", large_image, image_size=64, hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 16, 16, 24, 24, 32], num_attention_heads=4),
     "levit": other("LevitConfig", "LevitForImageClassification", large_image, image_size=64, hidden_sizes=[16, 24, 32], num_attention_heads=[2, 3, 4], depths=[1, 1, 1], key_dim=[8, 8, 8]),
     "regnet": other("RegNetConfig", "RegNetForImageClassification", image, embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1], groups_width=8),
-    "efficientnet": other("EfficientNetConfig", "EfficientNetForImageClassification", large_image, image_size=64, width_coefficient=0.25, depth_coefficient=0.25, hidden_dim=1280),
     "poolformer": other("PoolFormerConfig", "PoolFormerForImageClassification", image, depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32]),
     "dpt": other("DPTConfig", "DPTForDepthEstimation", large_image, **dict(IMAGE, image_size=64, patch_size=16, num_hidden_layers=4), backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 16, 16], fusion_hidden_size=8),
     "time_series": other("PatchTSMixerConfig", "PatchTSMixerModel", lambda batch, length: {"past_values": torch.randn(batch, 32, 3)}, context_length=32, patch_length=8, patch_stride=8, num_input_channels=3, d_model=16, num_layers=2),

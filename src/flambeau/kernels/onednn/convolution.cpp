@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/onednn/internal.h"
@@ -59,16 +60,31 @@ Layout weights_layout(const ConvolutionShape& shape, size_t space) {
   return Layout::strided(sizes, steps);
 }
 
+// Version 2.6.3 reads an operand as large as the result from wrong places where its loop of last resort
+// writes channels last.
+void refuse_wrong_sums(std::string_view implementation, const Layout& out, std::span<const PostOp> post) {
+  if (implementation.find("gemm") == std::string_view::npos || out == Layout::plain(out.sizes())) return;
+  for (const PostOp& operation : post) {
+    if (operation.operand && operation.operand.sizes() == out.sizes()) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("oneDNN adds arrays wrongly behind a convolution to {}", out.name()),
+                  "add what the output holds (PostOp::Kind::kSum), or use a layer of its own");
+    }
+  }
+}
+
 // Convolutions and transposed ones differ in name only.
 template <typename Primitive>
 typename Primitive::primitive_desc describe(const ConvolutionShape& shape, size_t space,
                                             dnnl::algorithm algorithm, const Layout& source,
                                             const Layout& weights, const Layout& bias, const Layout& out,
                                             std::span<const PostOp> post) {
+  Spatial after;
+  for (size_t i = 0; i < 3; ++i) after[i] = shape.after(i);
   const auto make = [&](auto... descs) {
     return typename Primitive::desc(dnnl::prop_kind::forward_inference, algorithm, descs...,
                                     last(shape.stride, space), gaps(shape.dilation, space),
-                                    last(shape.padding, space), last(shape.padding, space));
+                                    last(shape.padding, space), last(after, space));
   };
   const auto wanted = bias ? make(desc_of(source), desc_of(weights), desc_of(bias), desc_of(out))
                            : make(desc_of(source), desc_of(weights), desc_of(out));
@@ -78,7 +94,8 @@ typename Primitive::primitive_desc describe(const ConvolutionShape& shape, size_
 }  // namespace
 
 ConvolutionLayer::ConvolutionLayer(const ConvolutionShape& shape, const Layout& source, const Layout& out,
-                                   const float* weights, const float* bias, std::span<const PostOp> post) {
+                                   const float* weights, const float* bias, std::span<const PostOp> post,
+                                   const Weights& same) {
   const size_t space = space_of(source, shape.batch, shape.in_channels, shape.input);
   if (space_of(out, shape.batch, shape.out_channels, shape.output()) != space) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -92,8 +109,9 @@ ConvolutionLayer::ConvolutionLayer(const ConvolutionShape& shape, const Layout& 
     const auto finish = [&](const auto& desc) {
       source_ = layout_of(desc.src_desc());
       out_ = layout_of(desc.dst_desc());
+      refuse_wrong_sums(desc.impl_info_str(), out_, post);
       const Layout packed = layout_of(desc.weights_desc());
-      weights_ = Weights(packed, reordered(weights, plain, packed));
+      weights_ = same && same.layout() == packed ? same : Weights(packed, reordered(weights, plain, packed));
       prepared_->add_array(DNNL_ARG_SRC, desc.src_desc());
       prepared_->add_array(DNNL_ARG_DST, desc.dst_desc());
       prepared_->add_constant(DNNL_ARG_WEIGHTS, desc.weights_desc(), weights_.memory());
@@ -115,6 +133,24 @@ ConvolutionLayer::ConvolutionLayer(const ConvolutionShape& shape, const Layout& 
       prepared_ = prepare<dnnl::convolution_forward>(desc);
       finish(desc);
     }
+  });
+}
+
+std::pair<Layout, Layout> ConvolutionLayer::choose(const ConvolutionShape& shape, const Layout& source,
+                                                   const Layout& out, std::span<const PostOp> post) {
+  const size_t space = space_of(source, shape.batch, shape.in_channels, shape.input);
+  return translate("a convolution", [&]() -> std::pair<Layout, Layout> {
+    const Layout any = Layout::any(weights_layout(shape, space).sizes());
+    const Layout bias = Layout::plain(std::array{shape.out_channels});
+    const auto layouts = [](const auto& desc) {
+      return std::pair(layout_of(desc.src_desc()), layout_of(desc.dst_desc()));
+    };
+    if (shape.transposed) {
+      return layouts(describe<dnnl::deconvolution_forward>(
+          shape, space, dnnl::algorithm::deconvolution_direct, source, any, bias, out, post));
+    }
+    return layouts(describe<dnnl::convolution_forward>(shape, space, dnnl::algorithm::convolution_direct,
+                                                       source, any, bias, out, post));
   });
 }
 

@@ -2,6 +2,8 @@
 // Layout::any() and the next one the layout the last one chose; reorder at the ends.
 #pragma once
 
+#include <utility>
+
 #include "flambeau/kernels/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
 #include "flambeau/kernels/onednn/onednn.h"
@@ -14,9 +16,13 @@ class ConvolutionLayer : public Layer {
  public:
   // `source` and `out` have the sizes of the images (batch, channels and one to three more) and may be wishes
   // (Layout::any); the shape's image orders are not looked at. The weights are packed, the bias (or null) is
-  // copied.
+  // copied. `same`: see Matmul.
   ConvolutionLayer(const ConvolutionShape& shape, const Layout& source, const Layout& out,
-                   const float* weights, const float* bias, std::span<const PostOp> post = {});
+                   const float* weights, const float* bias, std::span<const PostOp> post = {},
+                   const Weights& same = {});
+  // The layouts that the constructor would choose, without the cost of making the layer.
+  static std::pair<Layout, Layout> choose(const ConvolutionShape& shape, const Layout& source,
+                                          const Layout& out, std::span<const PostOp> post = {});
   const Layout& source() const { return source_; }
   const Layout& out() const { return out_; }
   const Weights& weights() const { return weights_; }

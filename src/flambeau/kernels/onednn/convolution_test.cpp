@@ -238,6 +238,21 @@ TEST_F(OnednnConvolution, ElementsOfBlockedArrays) {
   }
 }
 
+TEST_F(OnednnConvolution, RefusesWhatOnednnDoesWrong) {
+  const ConvolutionShape shape = {
+      .in_channels = 16, .out_channels = 32, .input = {1, 6, 6}, .padding = {0, 2, 2}};
+  make_numbers(shape);
+  const std::vector<int64_t> in = {1, 16, 6, 6}, out = {1, 32, 10, 10};
+  const PostOp post = {.kind = PostOp::Kind::kAdd, .operand = Layout::channels_last(out)};
+  try {
+    const ConvolutionLayer layer(shape, Layout::channels_last(in), Layout::channels_last(out),
+                                 weights_.data(), bias_.data(), std::span(&post, 1));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_EQ(error.message(), "oneDNN adds arrays wrongly behind a convolution to 1x32x10x10 acdb");
+  }
+}
+
 TEST_F(OnednnConvolution, RefusesALayoutOfOtherSizes) {
   const ConvolutionShape shape = {.in_channels = 4, .out_channels = 4, .input = {1, 8, 8}};
   const std::vector<int64_t> wrong = {1, 4, 8, 9};

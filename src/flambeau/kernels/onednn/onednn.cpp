@@ -116,6 +116,7 @@ std::string Layout::name() const {
   std::string text;
   for (int i = 0; i < data.ndims; ++i) text += fmt::format("{}{}", i > 0 ? "x" : "", data.dims[i]);
   if (is_any()) return text + " any";
+  if (data.format_kind != dnnl_blocked) return text + " packed";
   const dnnl_blocking_desc_t& blocking = data.format_desc.blocking;
   // oneDNN's own way: dimensions from outermost to innermost, a capital for one that is also blocked.
   std::vector<int> order(static_cast<size_t>(data.ndims));

@@ -92,7 +92,9 @@ struct PostOp {
   Kind kind = Kind::kRelu;
   float alpha = 0;
   float beta = 0;
-  Layout operand = {};  // kAdd and kMultiply: as the result, sizes of 1 repeat
+  // kAdd and kMultiply: as the result, sizes of 1 repeat. One as large as the result keeps convolutions from
+  // their fastest loops, and from some altogether (kUnsupported): prefer kSum.
+  Layout operand = {};
 };
 
 // The base of every layer.

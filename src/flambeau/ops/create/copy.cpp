@@ -27,7 +27,7 @@ void clone_kernel(Context& context, const Tensor& self, std::optional<MemoryForm
 
 template <typename N>
 Info<N> lift_fresh_copy_shape(const Info<N>& self) {
-  return clone_shape(self, std::nullopt);
+  return contiguous(self.dtype, self.sizes, self.device);
 }
 
 void lift_fresh_copy_kernel(Context& context, const Tensor& self, Tensor& out) {
@@ -71,11 +71,7 @@ Tensor make_contiguous(Context& context, const Tensor& self, MemoryFormat format
 template <typename N>
 Info<N> copy_shape(const Info<N>& self, const Info<N>& src, bool) {
   expand_info(src, self.sizes.span());
-  Info<N> info = self;
-  info.offset = 0;
-  info.is_wrapped_number = false;
-  if (!is_dense(self)) info.strides = like_strides(self, MemoryFormat::kPreserve);
-  return info;
+  return kept_info(self);
 }
 
 void copy_kernel(Context& context, const Tensor&, const Tensor& src, bool, Tensor& out) {

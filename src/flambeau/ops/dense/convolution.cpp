@@ -5,6 +5,7 @@
 
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
 
 namespace flambeau::ops {
 namespace {
@@ -80,8 +81,9 @@ Info<N> batched_info(const Info<N>& input, const Info<N>& weight, const Info<N>*
 
 void convolve_batched(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
                       const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
-  if (input.dim() == weight.dim()) return convolve(context, input, weight, bias, arguments, out);
-  convolve(context, unsqueezed(input, 0), weight, bias, arguments, unsqueezed(out, 0));
+  const auto run = is_complex(out.dtype()) ? &convolve_complex : &convolve;
+  if (input.dim() == weight.dim()) return run(context, input, weight, bias, arguments, out);
+  run(context, unsqueezed(input, 0), weight, bias, arguments, unsqueezed(out, 0));
 }
 
 template <size_t kDims>

@@ -152,6 +152,11 @@ Info<N> without_batch(Info<N> info) {
   return info;
 }
 
+// The same for complex numbers out of three convolutions of real ones, as PyTorch has it for all forms but
+// the general one: rounding shows where parts cancel.
+void convolve_complex(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                      const ConvolutionArguments<int64_t>& arguments, const Tensor& out);
+
 // Fills `out`, which has the sizes and strides of convolution_info.
 void convolve(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
               const ConvolutionArguments<int64_t>& arguments, const Tensor& out);

@@ -3,6 +3,7 @@
 #include "flambeau/ops/dense/convolution.h"
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 
 namespace flambeau::ops {
@@ -25,7 +26,62 @@ Tensor padded_behind(Context& context, const Tensor& input, const Dims& more) {
   return whole;
 }
 
+// The real or the imaginary numbers of a complex tensor.
+Tensor part(const Tensor& tensor, bool is_imaginary) {
+  Geometry geometry = tensor.geometry();
+  for (int64_t& stride : geometry.strides) stride *= 2;
+  geometry.offset = geometry.offset * 2 + (is_imaginary ? 1 : 0);
+  return tensor.with_geometry(std::move(geometry), to_real(tensor.dtype()));
+}
+
+struct Plus {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Minus {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+struct MinusBoth {
+  template <typename T>
+  T operator()(T sum, T a, T b) const {
+    return sum - a - b;
+  }
+};
+
+Tensor sum_of_parts(Context& context, const Tensor& tensor) {
+  const Tensor real = part(tensor, false);
+  const Tensor sum = context.allocate(real.dtype(), real.sizes());
+  map(context, "add", Plus{}, real.dtype(), sum, real, part(tensor, true));
+  return sum;
+}
+
 }  // namespace
+
+void convolve_complex(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                      const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
+  if (out.element_count() == 0) return;
+  const DType real = to_real(out.dtype());
+  Info<int64_t> info = info_of(out);
+  info.dtype = real;
+  const Tensor a = context.allocate(info), b = context.allocate(info), c = context.allocate(info);
+  Tensor bias_real, bias_sum;
+  if (bias != nullptr) {
+    bias_real = part(*bias, false);
+    bias_sum = sum_of_parts(context, *bias);
+  }
+  convolve(context, part(input, false), part(weight, false), bias == nullptr ? nullptr : &bias_real,
+           arguments, a);
+  convolve(context, part(input, true), part(weight, true), nullptr, arguments, b);
+  convolve(context, sum_of_parts(context, input), sum_of_parts(context, weight),
+           bias == nullptr ? nullptr : &bias_sum, arguments, c);
+  map(context, "sub", Minus{}, real, part(out, false), a, b);
+  map(context, "sub", MinusBoth{}, real, part(out, true), c, a, b);
+}
 
 std::string sizes_text(std::span<const int64_t> sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
 std::string sizes_text(std::span<const SymInt> sizes) {

@@ -79,8 +79,9 @@ void log_softmax_row(const float* x, float* y, size_t count) {
 void layer_norm_row(const float* x, const float* weight, const float* bias, float* y, size_t count,
                     double eps, float* mean, float* rstd) {
   const Moments moments = moments_row(x, count);
-  const double variance = count == 0 ? 0 : moments.squares / static_cast<double>(count);
-  const auto scale = static_cast<float>(1.0 / std::sqrt(variance + eps));
+  // In float, as PyTorch: where all elements are the same, the last bit is what is seen.
+  const auto variance = static_cast<float>(count == 0 ? 0 : moments.squares / static_cast<double>(count));
+  const float scale = 1.0F / std::sqrt(variance + static_cast<float>(eps));
   const auto middle = static_cast<float>(moments.mean);
   *mean = middle;
   *rstd = scale;

@@ -23,11 +23,15 @@ struct Block {
   static constexpr size_t kMost = kStep * 32;
 };
 
+// The lanes, halved until one is left.
 template <typename V, typename T>
 inline double total(const V& v) {
-  double sum = 0;
-  for (size_t i = 0; i < Block<V, T>::kLanes; ++i) sum += static_cast<double>(v[i]);
-  return sum;
+  T lanes[Block<V, T>::kLanes];
+  std::memcpy(lanes, &v, sizeof(V));
+  for (size_t half = Block<V, T>::kLanes / 2; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return static_cast<double>(lanes[0]);
 }
 
 template <typename V, typename T, bool kSquare>

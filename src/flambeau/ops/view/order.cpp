@@ -152,6 +152,8 @@ void define_order(Library& library) {
       .view<permute_shape<int64_t>, permute_shape<SymInt>>();
   library.define("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
       .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+  library.define("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
+      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
   library.define("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
       .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
   library.define("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")

@@ -343,6 +343,36 @@ Info<N> diagonal_info(const Info<N>& self, int64_t offset, int64_t dim1, int64_t
   return info;
 }
 
+// Dense, in that format.
+template <typename N>
+Info<N> formatted(DType dtype, ShortList<N> sizes, MemoryFormat format, Device device) {
+  Info<N> info = contiguous(dtype, std::move(sizes), device);
+  if (format == MemoryFormat::kChannelsLast || format == MemoryFormat::kChannelsLast3d) {
+    info.strides = channels_last_strides(info.sizes);
+  }
+  return info;
+}
+
+// A fresh copy with the geometry kept, gaps in memory and all, unless elements share memory.
+template <typename N>
+Info<N> kept_info(const Info<N>& self) {
+  Info<N> info = self;
+  info.offset = 0;
+  info.is_wrapped_number = false;
+  for (size_t d = 0; d < self.dim(); ++d) {
+    if (self.strides[d] == N(0) && !(self.sizes[d] == N(1))) {
+      info.strides = like_strides(self, MemoryFormat::kPreserve);
+      break;
+    }
+  }
+  return info;
+}
+
+// Also of a traced tensor.
+inline size_t rank_of(const Tensor& tensor) {
+  return tensor.symbolic_geometry() != nullptr ? tensor.symbolic_geometry()->sizes.size() : tensor.dim();
+}
+
 // Any geometry within the storage. Throws Error(kInvalidArgument) for another one.
 Tensor checked_view(const Tensor& base, std::span<const int64_t> sizes, std::span<const int64_t> strides,
                     int64_t offset);

@@ -117,6 +117,13 @@ void define_slice(Library& library) {
           "Tensor(a)")
       .shape<as_strided_shape<int64_t>, as_strided_shape<SymInt>>()
       .function<as_strided>();
+  library
+      .define(
+          "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
+          "-> "
+          "Tensor(a!)")
+      .shape<as_strided_shape<int64_t>, as_strided_shape<SymInt>>()
+      .function<as_strided>();
 }
 
 }  // namespace flambeau::ops

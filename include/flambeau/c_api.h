@@ -1,0 +1,171 @@
+/* Flambeau for C and everything that can call C: tensors, programs, their inputs and outputs.
+ *
+ *   flambeau_program* program;
+ *   if (flambeau_program_load("model.pt2", NULL, &program) != FLAMBEAU_OK) puts(flambeau_error_message());
+ *
+ * Functions that can fail give a status; what went wrong is then told by flambeau_error_message() in the same
+ * thread. What a function writes through a pointer to a handle is the caller's, to be freed with the function
+ * of that name; on failure nothing is written. A program may be run by several threads at once; a tensor may
+ * be read by several. NULL may be freed. */
+#ifndef FLAMBEAU_C_API_H_
+#define FLAMBEAU_C_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors */
+typedef enum flambeau_status {
+  FLAMBEAU_OK = 0,
+  FLAMBEAU_INVALID_ARGUMENT = 1, /* the caller asked for something that makes no sense */
+  FLAMBEAU_CORRUPT = 2,          /* the file contradicts its own format */
+  FLAMBEAU_UNSUPPORTED = 3,      /* well-formed, but beyond what Flambeau does */
+  FLAMBEAU_UNSAFE = 4,           /* well-formed, but refused for safety */
+  FLAMBEAU_NOT_FOUND = 5,        /* no such file, record, tensor */
+  FLAMBEAU_IO = 6,               /* the operating system said no */
+  FLAMBEAU_LIMIT = 7,            /* a bound of memory, steps or depth was reached */
+  FLAMBEAU_CANCELLED = 8,        /* the caller asked to stop */
+  FLAMBEAU_INTERNAL = 9          /* a bug of Flambeau's */
+} flambeau_status;
+
+/* The whole text of this thread's last failure, and what to do about it; "" when there was none. They live
+ * until the thread's next failure. */
+const char* flambeau_error_message(void);
+const char* flambeau_error_remedy(void);
+
+/* ---- tensors */
+/* Element types, by PyTorch's own numbers. */
+typedef enum flambeau_dtype {
+  FLAMBEAU_UINT8 = 0,
+  FLAMBEAU_INT8 = 1,
+  FLAMBEAU_INT16 = 2,
+  FLAMBEAU_INT32 = 3,
+  FLAMBEAU_INT64 = 4,
+  FLAMBEAU_FLOAT16 = 5,
+  FLAMBEAU_FLOAT32 = 6,
+  FLAMBEAU_FLOAT64 = 7,
+  FLAMBEAU_COMPLEX32 = 8,
+  FLAMBEAU_COMPLEX64 = 9,
+  FLAMBEAU_COMPLEX128 = 10,
+  FLAMBEAU_BOOL = 11,
+  FLAMBEAU_BFLOAT16 = 15,
+  FLAMBEAU_FLOAT8_E5M2 = 23,
+  FLAMBEAU_FLOAT8_E4M3FN = 24,
+  FLAMBEAU_FLOAT8_E5M2FNUZ = 25,
+  FLAMBEAU_FLOAT8_E4M3FNUZ = 26,
+  FLAMBEAU_UINT16 = 27,
+  FLAMBEAU_UINT32 = 28,
+  FLAMBEAU_UINT64 = 29
+} flambeau_dtype;
+
+/* "float32"; NULL for a number that is no type. */
+const char* flambeau_dtype_name(int32_t dtype);
+/* Bytes of an element; 0 for a number that is no type. */
+size_t flambeau_dtype_size(int32_t dtype);
+
+typedef struct flambeau_tensor flambeau_tensor;
+
+/* What a tensor is and where its elements are. */
+typedef struct flambeau_tensor_view {
+  int32_t dtype;
+  int32_t dim;
+  const int64_t* sizes;   /* dim of them; may be NULL when dim is 0 */
+  const int64_t* strides; /* in elements, none negative; NULL: row-major */
+  void* data;             /* the first element, aligned for its type */
+} flambeau_tensor_view;
+
+/* A row-major tensor of its own, full of zeros. */
+flambeau_status flambeau_tensor_create(int32_t dtype, int32_t dim, const int64_t* sizes,
+                                       flambeau_tensor** tensor);
+/* A tensor in memory of the caller's, which must stay until `release` is called with `user`; NULL: until
+ * whatever uses the tensor is gone. */
+flambeau_status flambeau_tensor_borrow(const flambeau_tensor_view* view, void (*release)(void* user),
+                                       void* user, flambeau_tensor** tensor);
+/* The pointers in `view` are good until the tensor is freed. */
+flambeau_status flambeau_tensor_describe(const flambeau_tensor* tensor, flambeau_tensor_view* view);
+/* The number of elements; 0 for NULL. */
+int64_t flambeau_tensor_element_count(const flambeau_tensor* tensor);
+/* Copies the elements in row-major order to memory of the caller's, which must have room for all of them:
+ * `size` is in bytes. */
+flambeau_status flambeau_tensor_copy_to(const flambeau_tensor* tensor, void* to, size_t size);
+void flambeau_tensor_free(flambeau_tensor* tensor);
+
+/* ---- values */
+typedef enum flambeau_kind {
+  FLAMBEAU_NONE = 0,
+  FLAMBEAU_TENSOR_VALUE = 1,
+  FLAMBEAU_INT_VALUE = 2,
+  FLAMBEAU_FLOAT_VALUE = 3,
+  FLAMBEAU_BOOL_VALUE = 4,
+  FLAMBEAU_STRING_VALUE = 5
+} flambeau_kind;
+
+/* What a program takes or gives. */
+typedef struct flambeau_value {
+  flambeau_kind kind;
+  union {
+    flambeau_tensor* tensor;
+    int64_t integer;
+    double number;
+    int32_t flag;
+    const char* text;
+  } as;
+} flambeau_value;
+
+/* Frees what a result holds, and makes it None. Not for values the caller made. */
+void flambeau_value_clear(flambeau_value* value);
+
+/* ---- programs */
+typedef struct flambeau_program flambeau_program;
+
+/* What is 0 or NULL has its default. */
+typedef struct flambeau_load_options {
+  const char* model; /* which one of a package with several */
+  int32_t threads;   /* 0: as many as the machine has cores */
+  int32_t interpret; /* 1: no planning ahead */
+} flambeau_load_options;
+
+typedef struct flambeau_run_options {
+  uint64_t most_steps; /* calls of operators */
+  uint64_t most_bytes; /* of memory for results in all */
+} flambeau_run_options;
+
+/* One input or output. The texts live as long as the program. */
+typedef struct flambeau_leaf {
+  const char* name; /* what the program calls it: "x" */
+  const char* path; /* how the model's author reaches it: "args[0]", "kwargs['mask']" */
+  const char* kind; /* "tensor", "int", "float", "bool", "str" or "None" */
+  int32_t dtype;    /* of a tensor */
+  int32_t dim;
+  const char* const* sizes; /* of a tensor: "4", or the text of what is not fixed, "s77" */
+  const char* range;        /* of the symbols in sizes: "2 <= s77 <= 9" */
+  const char* text;         /* all of it: "x: float32[s77, 4], 2 <= s77 <= 9" */
+} flambeau_leaf;
+
+/* Opens a .pt2. `options` may be NULL. */
+flambeau_status flambeau_program_load(const char* path, const flambeau_load_options* options,
+                                      flambeau_program** program);
+/* The same with a file in memory, which is copied. */
+flambeau_status flambeau_program_load_bytes(const void* bytes, size_t size,
+                                            const flambeau_load_options* options, flambeau_program** program);
+void flambeau_program_free(flambeau_program* program);
+
+size_t flambeau_program_input_count(const flambeau_program* program);
+size_t flambeau_program_output_count(const flambeau_program* program);
+flambeau_status flambeau_program_input(const flambeau_program* program, size_t index, flambeau_leaf* leaf);
+flambeau_status flambeau_program_output(const flambeau_program* program, size_t index, flambeau_leaf* leaf);
+
+/* Runs it: as many inputs and outputs as the counts say, in that order. Each output is the caller's, to be
+ * cleared. `options` may be NULL. */
+flambeau_status flambeau_program_run(flambeau_program* program, const flambeau_value* inputs,
+                                     size_t input_count, flambeau_value* outputs, size_t output_count,
+                                     const flambeau_run_options* options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FLAMBEAU_C_API_H_ */

@@ -1,0 +1,31 @@
+import os
+import typing
+
+from flambeau._flambeau import Error as Error
+from flambeau._flambeau import Leaf as Leaf
+from flambeau._flambeau import Object as Object
+from flambeau._flambeau import Operator as Operator
+from flambeau._flambeau import Tensor as Tensor
+from flambeau.ops import Operators
+from flambeau.program import Profile as Profile
+from flambeau.program import ProfileEntry as ProfileEntry
+from flambeau.program import Program as Program
+from flambeau.program import Record as Record
+
+ops: Operators
+
+def load(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview,
+    *,
+    model: str = "",
+    threads: int | None = None,
+    plan: bool = True,
+) -> Program: ...
+def operators(derived: bool = False) -> list[str]: ...
+def schema(name: str) -> str: ...
+def register(schema: str, function: typing.Callable[..., typing.Any]) -> None: ...
+def manual_seed(seed: int) -> None: ...
+def get_rng_state() -> bytes: ...
+def set_rng_state(state: typing.Any) -> None: ...
+def get_threads() -> int: ...
+def set_threads(threads: int) -> None: ...

@@ -1,0 +1,235 @@
+// Exported programs from Python: arguments nested as the model's author nested them go in, results come out
+// nested the same way.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flambeau/runtime.h"
+#include "session.h"
+
+namespace flambeau::python {
+
+// The names of a container's children: a dict's keys, a dataclass's fields; empty when they only have places.
+inline py::list names_of(const TreeSpec& spec) {
+  py::list names;
+  for (const json::Value& key : spec.keys()) {
+    if (key.is_string()) {
+      names.append(key.as_string());
+    } else if (key.is_bool()) {
+      names.append(key.as_bool());
+    } else if (key.is_integer()) {
+      names.append(key.as_int());
+    } else if (key.is_double()) {
+      names.append(key.as_double());
+    } else {
+      throw Error(ErrorCode::kUnsupported, "a dict of the program has the key " + json::dump(key));
+    }
+  }
+  if (spec.kind() != TreeKind::kOther) return names;
+  for (size_t i = 0; i < spec.children().size(); ++i) {
+    const std::string path = spec.child_path(i);
+    if (!path.starts_with('.')) break;
+    names.append(path.substr(1));
+  }
+  if (!names.empty()) return names;
+  // Classes that are dicts too write their keys: "[\"logits\", \"loss\"]", as a text inside the text.
+  const json::Value context = json::parse(spec.context_json());
+  const json::Value inner = context.is_string() && context.as_string().starts_with('[')
+                                ? json::parse(context.as_string())
+                                : context;
+  if (!inner.is_array() || inner.as_array().size() != spec.children().size()) return names;
+  for (const json::Value& key : inner.as_array()) {
+    if (!key.is_string()) return py::list();
+    names.append(key.as_string());
+  }
+  return names;
+}
+
+// Turns nested arguments into the flat list a program takes.
+class Flattener {
+ public:
+  std::vector<Value> leaves;
+
+  void add(const TreeSpec& spec, const py::handle& object, const std::string& path) {
+    if (spec.is_leaf()) {
+      leaves.push_back(with_location("argument", path, [&] { return to_value(object); }));
+      return;
+    }
+    const size_t count = spec.children().size();
+    const py::list names = names_of(spec);
+    if (names.empty()) {
+      if (!PySequence_Check(object.ptr()) || PyUnicode_Check(object.ptr()) || PyDict_Check(object.ptr()))
+        fail(path, "a " + type_name(object), "a sequence of " + std::to_string(count));
+      if (py::len(object) != count)
+        fail(path, std::to_string(py::len(object)) + " items", std::to_string(count));
+      size_t i = 0;
+      for (const py::handle item : object) add_child(spec, i++, item, path);
+      return;
+    }
+    const bool is_dict = PyDict_Check(object.ptr()) != 0;
+    if (is_dict && py::len(object) != count) {
+      fail(path,
+           "a dict with the keys " +
+               std::string(py::repr(py::list(py::reinterpret_borrow<py::object>(object)))),
+           "the keys " + std::string(py::repr(names)));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const py::object name = names[i];
+      if (is_dict && object.contains(name)) {
+        add_child(spec, i, object[name], path);
+      } else if (!is_dict && py::hasattr(object, name)) {
+        add_child(spec, i, object.attr(name), path);
+      } else {
+        fail(path, "a " + type_name(object) + " without " + std::string(py::repr(name)),
+             "the keys " + std::string(py::repr(names)));
+      }
+    }
+  }
+
+ private:
+  void add_child(const TreeSpec& spec, size_t index, const py::handle& item, const std::string& path) {
+    add(spec.child(index), item, path + spec.child_path(index));
+  }
+  [[noreturn]] static void fail(const std::string& path, const std::string& found,
+                                const std::string& expected) {
+    throw Error(ErrorCode::kInvalidArgument, path + " is " + found + ", expected are " + expected);
+  }
+};
+
+// Nests a program's results again. Classes that are not Python's own come out as flambeau.Record: what a file
+// names is never looked up or called.
+class Unflattener {
+ public:
+  Unflattener(const std::vector<Value>& leaves, py::object record)
+      : leaves_(&leaves), record_(std::move(record)) {}
+
+  py::object take(const TreeSpec& spec) {
+    if (spec.is_leaf()) return next_ < leaves_->size() ? to_python((*leaves_)[next_++]) : py::none();
+    py::list items;
+    for (const TreeSpec& child : spec.children()) items.append(take(child));
+    const py::list names = names_of(spec);
+    if (!names.empty()) {
+      const bool is_dict = spec.kind() != TreeKind::kOther;
+      py::object named = is_dict ? py::object(py::dict()) : record_();
+      for (size_t i = 0; i < names.size(); ++i) named[names[i]] = items[i];
+      return named;
+    }
+    switch (spec.kind()) {
+      case TreeKind::kList:
+      case TreeKind::kImmutableList:
+        return items;
+      case TreeKind::kDict:
+      case TreeKind::kOrderedDict:
+      case TreeKind::kDefaultDict:
+      case TreeKind::kImmutableDict:
+        return py::dict();
+      case TreeKind::kDeque:
+        return py::module_::import("collections").attr("deque")(items);
+      default:
+        return py::tuple(items);
+    }
+  }
+
+ private:
+  const std::vector<Value>* leaves_;
+  py::object record_;
+  size_t next_ = 0;
+};
+
+class LoadedProgram {
+ public:
+  LoadedProgram(std::shared_ptr<Session> session, const py::object& source, const std::string& model,
+                const py::object& threads, bool plan, py::object record)
+      : session_(std::move(session)), record_(std::move(record)), program_([&] {
+          LoadOptions options{.model = model, .program = {}};
+          options.program.threads = threads.is_none() ? session_->threads() : threads.cast<int>();
+          options.program.library = session_->shared_library();
+          options.program.plan = plan;
+          if (PyObject_CheckBuffer(source.ptr()) != 0) {
+            const py::buffer_info buffer = py::reinterpret_borrow<py::buffer>(source).request();
+            const auto* const data = static_cast<const uint8_t*>(buffer.ptr);
+            std::vector<uint8_t> bytes(data, data + buffer.size * buffer.itemsize);
+            return session_->locked([&] { return load(Mapping::from_buffer(std::move(bytes)), options); });
+          }
+          const std::string path = py::str(py::module_::import("os").attr("fspath")(source));
+          return session_->locked([&] { return load(path, options); });
+        }()) {}
+
+  const Program& program() const { return program_; }
+  Program& program() { return program_; }
+
+  py::object run(const py::args& args, const py::kwargs& kwargs, Profile* profile = nullptr) {
+    const std::vector<Value> leaves = flatten(args, kwargs);
+    RunOptions options;
+    options.profile = profile;
+    const std::vector<Value> results = session_->locked([&] { return program_.run(leaves, options); });
+    const TreeSpec& spec = program_.out_spec();
+    if (spec.is_leaf() && results.size() != 1) return results_to_python(results);
+    return Unflattener(results, record_).take(spec);
+  }
+
+ private:
+  std::vector<Value> flatten(const py::args& args, const py::kwargs& kwargs) const {
+    Flattener flattener;
+    const TreeSpec& spec = program_.in_spec();
+    if (spec.is_leaf() || spec.children().size() != 2) {
+      for (const py::handle item : args) flattener.leaves.push_back(to_value(item));
+      return std::move(flattener.leaves);
+    }
+    // What is not given by position may be given by its name in the model's forward().
+    const TreeSpec& positional = spec.child(0);
+    if (args.size() > positional.children().size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the program takes " + std::to_string(positional.children().size()) +
+                      " positional arguments, " + std::to_string(args.size()) + " are given");
+    }
+    const std::vector<std::string> names = argument_names();
+    size_t used = 0;
+    for (size_t i = 0; i < positional.children().size(); ++i) {
+      const std::string path = "args[" + std::to_string(i) + "]";
+      if (i < args.size()) {
+        flattener.add(positional.child(i), args[i], path);
+      } else if (i < names.size() && kwargs.contains(names[i])) {
+        flattener.add(positional.child(i), kwargs[names[i].c_str()], path);
+        ++used;
+      } else {
+        const std::string name = i < names.size() ? " '" + names[i] + "'" : "";
+        throw Error(ErrorCode::kInvalidArgument, "the argument" + name + " (" + path + ") is missing");
+      }
+    }
+    const TreeSpec& named = spec.child(1);
+    const py::list keys = names_of(named);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const std::string key = py::str(keys[i]);
+      if (!kwargs.contains(key))
+        throw Error(ErrorCode::kInvalidArgument, "the keyword argument '" + key + "' is missing");
+      flattener.add(named.child(i), kwargs[key.c_str()], "kwargs['" + key + "']");
+      ++used;
+    }
+    if (used == kwargs.size()) return std::move(flattener.leaves);
+    for (const auto& [key, value] : kwargs) {
+      const std::string name = py::str(key);
+      const bool is_given = std::ranges::find(names, name) - names.begin() < std::ssize(args);
+      if (is_given) throw Error(ErrorCode::kInvalidArgument, "the argument '" + name + "' is given twice");
+      if (!keys.contains(key) && std::ranges::find(names, name) == names.end())
+        throw Error(ErrorCode::kInvalidArgument, "the program has no argument '" + printable(name) + "'");
+    }
+    throw Error(ErrorCode::kInvalidArgument, "arguments are given twice");
+  }
+
+  std::vector<std::string> argument_names() const {
+    for (const graph::ModuleCallEntry& entry : program_.exported().module_call_graph) {
+      if (entry.fqn.empty() && entry.signature && entry.signature->forward_arg_names)
+        return *entry.signature->forward_arg_names;
+    }
+    return {};
+  }
+
+  std::shared_ptr<Session> session_;
+  py::object record_;
+  Program program_;
+};
+
+}  // namespace flambeau::python

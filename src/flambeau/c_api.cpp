@@ -1,0 +1,366 @@
+// The C API: handles around tensors and programs, exceptions turned into a status and a text.
+#include "flambeau/c_api.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "flambeau/base/error.h"
+#include "flambeau/runtime.h"
+
+struct flambeau_tensor {
+  flambeau::Tensor tensor;
+};
+
+namespace {
+
+using flambeau::Error;
+using flambeau::ErrorCode;
+using flambeau::Leaf;
+using flambeau::Tensor;
+using flambeau::Value;
+
+// The texts of a leaf in the form C takes them.
+struct LeafTexts {
+  explicit LeafTexts(const Leaf& from) : leaf(&from), text(from.to_string()) {
+    for (const std::string& size : from.sizes) sizes.push_back(size.c_str());
+  }
+  flambeau_leaf describe() const {
+    return {.name = leaf->name.c_str(),
+            .path = leaf->path.c_str(),
+            .kind = leaf->kind.c_str(),
+            .dtype = static_cast<int32_t>(leaf->dtype),
+            .dim = static_cast<int32_t>(sizes.size()),
+            .sizes = sizes.data(),
+            .range = leaf->range.c_str(),
+            .text = text.c_str()};
+  }
+  const Leaf* leaf;
+  std::string text;
+  std::vector<const char*> sizes;
+};
+
+}  // namespace
+
+struct flambeau_program {
+  explicit flambeau_program(flambeau::Program loaded) : program(std::move(loaded)) {
+    for (const Leaf& leaf : program.inputs()) inputs.emplace_back(leaf);
+    for (const Leaf& leaf : program.outputs()) outputs.emplace_back(leaf);
+  }
+  flambeau::Program program;
+  std::vector<LeafTexts> inputs;
+  std::vector<LeafTexts> outputs;
+};
+
+namespace {
+
+struct Failure {
+  std::string message;
+  std::string remedy;
+};
+
+// The one thing a thread keeps between calls: C has no other place for the text of a failure.
+Failure& last_failure() {
+  thread_local Failure failure;
+  return failure;
+}
+
+flambeau_status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return FLAMBEAU_INVALID_ARGUMENT;
+    case ErrorCode::kCorrupt:
+      return FLAMBEAU_CORRUPT;
+    case ErrorCode::kUnsupported:
+      return FLAMBEAU_UNSUPPORTED;
+    case ErrorCode::kUnsafe:
+      return FLAMBEAU_UNSAFE;
+    case ErrorCode::kNotFound:
+      return FLAMBEAU_NOT_FOUND;
+    case ErrorCode::kIo:
+      return FLAMBEAU_IO;
+    case ErrorCode::kLimit:
+      return FLAMBEAU_LIMIT;
+    case ErrorCode::kCancelled:
+      return FLAMBEAU_CANCELLED;
+    case ErrorCode::kInternal:
+      return FLAMBEAU_INTERNAL;
+  }
+  return FLAMBEAU_INTERNAL;
+}
+
+// Runs the body; no exception leaves it.
+template <typename Body>
+flambeau_status guarded(const Body& body) noexcept {
+  try {
+    try {
+      body();
+      return FLAMBEAU_OK;
+    } catch (const Error& error) {
+      last_failure() = {error.what(), error.remedy()};
+      return status_of(error.code());
+    } catch (const std::bad_alloc&) {
+      last_failure() = {"there is not enough memory", ""};
+      return FLAMBEAU_LIMIT;
+    } catch (const std::exception& error) {
+      last_failure() = {error.what(), ""};
+      return FLAMBEAU_INTERNAL;
+    }
+  } catch (...) {
+    return FLAMBEAU_INTERNAL;  // not even memory for the text
+  }
+}
+
+void require(bool condition, std::string_view message) {
+  if (!condition) throw Error(ErrorCode::kInvalidArgument, std::string(message));
+}
+
+flambeau::DType read_dtype(int32_t number) {
+  const std::optional<flambeau::DType> dtype = flambeau::dtype_from_number(number);
+  if (!dtype) throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is the number of no dtype", number));
+  return *dtype;
+}
+
+std::span<const int64_t> read_numbers(int32_t dim, const int64_t* numbers, std::string_view what) {
+  require(dim >= 0, fmt::format("a tensor cannot have {} dimensions", dim));
+  require(dim == 0 || numbers != nullptr, fmt::format("a tensor of {} dimensions needs {}", dim, what));
+  return {numbers, static_cast<size_t>(dim)};
+}
+
+Value read_value(const flambeau_value& value, size_t index) {
+  switch (value.kind) {
+    case FLAMBEAU_NONE:
+      return {};
+    case FLAMBEAU_TENSOR_VALUE:
+      require(value.as.tensor != nullptr, fmt::format("input {} is a tensor that is NULL", index));
+      return value.as.tensor->tensor;
+    case FLAMBEAU_INT_VALUE:
+      return value.as.integer;
+    case FLAMBEAU_FLOAT_VALUE:
+      return value.as.number;
+    case FLAMBEAU_BOOL_VALUE:
+      return value.as.flag != 0;
+    case FLAMBEAU_STRING_VALUE:
+      require(value.as.text != nullptr, fmt::format("input {} is a string that is NULL", index));
+      return value.as.text;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("input {} is of the unknown kind {}", index, static_cast<int>(value.kind)));
+}
+
+// The text of a result, of malloc's so that a value can be cleared without knowing more.
+const char* copy_text(const std::string& text) {
+  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+flambeau_value make_value(const Value& value) {
+  flambeau_value made = {};
+  if (const auto* const tensor = value.get_if<Tensor>()) {
+    made.kind = FLAMBEAU_TENSOR_VALUE;
+    made.as.tensor = new flambeau_tensor{*tensor};
+  } else if (const auto* const integer = value.get_if<int64_t>()) {
+    made.kind = FLAMBEAU_INT_VALUE;
+    made.as.integer = *integer;
+  } else if (const auto* const number = value.get_if<double>()) {
+    made.kind = FLAMBEAU_FLOAT_VALUE;
+    made.as.number = *number;
+  } else if (const auto* const flag = value.get_if<bool>()) {
+    made.kind = FLAMBEAU_BOOL_VALUE;
+    made.as.flag = *flag ? 1 : 0;
+  } else if (const auto* const text = value.get_if<std::string>()) {
+    made.kind = FLAMBEAU_STRING_VALUE;
+    made.as.text = copy_text(*text);
+  } else if (!value.is_none()) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("a result is {}, which C has no value for", value.summary()));
+  }
+  return made;
+}
+
+flambeau::LoadOptions read_options(const flambeau_load_options* options) {
+  flambeau::LoadOptions read;
+  if (options == nullptr) return read;
+  require(options->threads >= 0, "the number of threads cannot be negative");
+  if (options->model != nullptr) read.model = options->model;
+  read.program.threads = options->threads;
+  read.program.plan = options->interpret == 0;
+  return read;
+}
+
+flambeau_status describe_leaf(const flambeau_program* program,
+                              std::vector<LeafTexts> flambeau_program::* leaves, size_t index,
+                              flambeau_leaf* leaf) {
+  return guarded([&] {
+    require(program != nullptr && leaf != nullptr, "the program or the leaf is NULL");
+    const std::vector<LeafTexts>& list = program->*leaves;
+    require(index < list.size(), fmt::format("there is no leaf {}, only {} of them", index, list.size()));
+    *leaf = list[index].describe();
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* flambeau_error_message(void) { return last_failure().message.c_str(); }
+const char* flambeau_error_remedy(void) { return last_failure().remedy.c_str(); }
+
+const char* flambeau_dtype_name(int32_t dtype) {
+  const std::optional<flambeau::DType> known = flambeau::dtype_from_number(dtype);
+  return known ? flambeau::dtype_name(*known).data() : nullptr;  // names are literals
+}
+size_t flambeau_dtype_size(int32_t dtype) {
+  const std::optional<flambeau::DType> known = flambeau::dtype_from_number(dtype);
+  return known ? flambeau::dtype_size(*known) : 0;
+}
+
+flambeau_status flambeau_tensor_create(int32_t dtype, int32_t dim, const int64_t* sizes,
+                                       flambeau_tensor** tensor) {
+  return guarded([&] {
+    require(tensor != nullptr, "there is no place for the tensor");
+    *tensor = new flambeau_tensor{Tensor::zeros(read_dtype(dtype), read_numbers(dim, sizes, "sizes"))};
+  });
+}
+
+flambeau_status flambeau_tensor_borrow(const flambeau_tensor_view* view, void (*release)(void* user),
+                                       void* user, flambeau_tensor** tensor) {
+  return guarded([&] {
+    require(view != nullptr && tensor != nullptr, "the view or the place for the tensor is NULL");
+    const flambeau::DType dtype = read_dtype(view->dtype);
+    flambeau::Geometry geometry{
+        .sizes = read_numbers(view->dim, view->sizes, "sizes"), .strides = {}, .offset = 0};
+    geometry.strides = view->strides == nullptr
+                           ? flambeau::contiguous_strides(geometry.sizes)
+                           : flambeau::Dims(read_numbers(view->dim, view->strides, "strides"));
+    const auto extent = static_cast<size_t>(flambeau::storage_extent(geometry));
+    require(view->data != nullptr || extent == 0, "a tensor with elements needs data");
+    const size_t bytes = extent * flambeau::dtype_size(dtype);
+    // Throws what does not fit before the memory is taken over: after a failure it is the caller's still.
+    Tensor::strided(dtype, geometry, flambeau::Storage::meta(bytes));
+    auto made = std::make_unique<flambeau_tensor>();
+    std::shared_ptr<const void> owner(user, [release](const void* held) {
+      if (release != nullptr) release(const_cast<void*>(held));
+    });
+    made->tensor = Tensor::strided(
+        dtype, std::move(geometry),
+        flambeau::Storage::borrow(static_cast<uint8_t*>(view->data), bytes, std::move(owner)));
+    *tensor = made.release();
+  });
+}
+
+flambeau_status flambeau_tensor_describe(const flambeau_tensor* tensor, flambeau_tensor_view* view) {
+  return guarded([&] {
+    require(tensor != nullptr && view != nullptr, "the tensor or the view is NULL");
+    const Tensor& described = tensor->tensor;
+    if (described.layout() != flambeau::Layout::kStrided) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("the tensor {} has no plain memory to show", described.summary()));
+    }
+    *view = {.dtype = static_cast<int32_t>(described.dtype()),
+             .dim = static_cast<int32_t>(described.dim()),
+             .sizes = described.sizes().begin(),
+             .strides = described.strides().begin(),
+             .data = described.mutable_data()};
+  });
+}
+
+int64_t flambeau_tensor_element_count(const flambeau_tensor* tensor) {
+  return tensor == nullptr ? 0 : tensor->tensor.element_count();
+}
+
+flambeau_status flambeau_tensor_copy_to(const flambeau_tensor* tensor, void* to, size_t size) {
+  return guarded([&] {
+    require(tensor != nullptr, "the tensor is NULL");
+    const Tensor packed = tensor->tensor.to_contiguous();
+    const flambeau::ByteSpan bytes = packed.contiguous_bytes();
+    require(bytes.size() <= size, fmt::format("the tensor {} takes {} bytes, there is room for {}",
+                                              packed.summary(), bytes.size(), size));
+    if (bytes.empty()) return;
+    require(to != nullptr, "the place to copy to is NULL");
+    std::memcpy(to, bytes.data(), bytes.size());
+  });
+}
+
+void flambeau_tensor_free(flambeau_tensor* tensor) { delete tensor; }
+
+void flambeau_value_clear(flambeau_value* value) {
+  if (value == nullptr) return;
+  if (value->kind == FLAMBEAU_TENSOR_VALUE) delete value->as.tensor;
+  if (value->kind == FLAMBEAU_STRING_VALUE) std::free(const_cast<char*>(value->as.text));
+  *value = {};
+}
+
+flambeau_status flambeau_program_load(const char* path, const flambeau_load_options* options,
+                                      flambeau_program** program) {
+  return guarded([&] {
+    require(path != nullptr && program != nullptr, "the path or the place for the program is NULL");
+    *program = new flambeau_program(flambeau::load(path, read_options(options)));
+  });
+}
+
+flambeau_status flambeau_program_load_bytes(const void* bytes, size_t size,
+                                            const flambeau_load_options* options,
+                                            flambeau_program** program) {
+  return guarded([&] {
+    require((bytes != nullptr || size == 0) && program != nullptr,
+            "the bytes or the place for the program are NULL");
+    const auto* const first = static_cast<const uint8_t*>(bytes);
+    *program = new flambeau_program(flambeau::load(
+        flambeau::Mapping::from_buffer(std::vector<uint8_t>(first, first + size)), read_options(options)));
+  });
+}
+
+void flambeau_program_free(flambeau_program* program) { delete program; }
+
+size_t flambeau_program_input_count(const flambeau_program* program) {
+  return program == nullptr ? 0 : program->inputs.size();
+}
+size_t flambeau_program_output_count(const flambeau_program* program) {
+  return program == nullptr ? 0 : program->outputs.size();
+}
+flambeau_status flambeau_program_input(const flambeau_program* program, size_t index, flambeau_leaf* leaf) {
+  return describe_leaf(program, &flambeau_program::inputs, index, leaf);
+}
+flambeau_status flambeau_program_output(const flambeau_program* program, size_t index, flambeau_leaf* leaf) {
+  return describe_leaf(program, &flambeau_program::outputs, index, leaf);
+}
+
+flambeau_status flambeau_program_run(flambeau_program* program, const flambeau_value* inputs,
+                                     size_t input_count, flambeau_value* outputs, size_t output_count,
+                                     const flambeau_run_options* options) {
+  return guarded([&] {
+    require(program != nullptr, "the program is NULL");
+    require(inputs != nullptr || input_count == 0, "the inputs are NULL");
+    require(outputs != nullptr || output_count == 0, "the place for the outputs is NULL");
+    require(output_count == program->outputs.size(),
+            fmt::format("the program gives {} outputs, there is room for {}", program->outputs.size(),
+                        output_count));
+    std::vector<Value> leaves;
+    for (size_t i = 0; i < input_count; ++i) leaves.push_back(read_value(inputs[i], i));
+    flambeau::RunOptions run;
+    if (options != nullptr) {
+      run.budget.steps = options->most_steps;
+      run.budget.bytes = options->most_bytes;
+    }
+    const std::vector<Value> results = program->program.run(leaves, run);
+    require(results.size() == output_count,
+            fmt::format("the program gave {} outputs instead of {}", results.size(), output_count));
+    std::vector<flambeau_value> made(output_count);
+    try {
+      for (size_t i = 0; i < output_count; ++i) made[i] = make_value(results[i]);
+    } catch (...) {
+      for (flambeau_value& value : made) flambeau_value_clear(&value);
+      throw;
+    }
+    std::copy(made.begin(), made.end(), outputs);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,135 @@
+// Elements in another order along dimensions: flip, roll, rot90.
+#include <fmt/format.h>
+
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/create/runs.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> flip_shape(const Info<N>& self, std::span<const int64_t> dims) {
+  ShortList<int64_t> seen(self.dim() + 1, 0);
+  for (const int64_t dim : dims) {
+    const size_t d = wrap_dim(dim, self.dim());
+    if (seen[d]++ != 0) fail_view(fmt::format("dim {} appears multiple times in the list of dims", d));
+  }
+  return {.dtype = self.dtype,
+          .sizes = self.sizes,
+          .strides = like_strides(self, MemoryFormat::kPreserve),
+          .device = self.device};
+}
+
+void flip_kernel(Context& context, const Tensor& self, std::span<const int64_t> dims, Tensor& out) {
+  Info<int64_t> from = info_of(self);
+  for (const int64_t dim : dims) {
+    if (self.dim() == 0) break;
+    const size_t d = wrap_dim(dim, self.dim());
+    from.offset += (from.sizes[d] - 1) * from.strides[d];
+    from.strides[d] = -from.strides[d];
+  }
+  copy_into(context, viewed(self, from), out);
+}
+
+Tensor fliplr(Context& context, const Tensor& self) {
+  if (rank_of(self) < 2) fail_view("Input must be >= 2-d.");
+  return call(context, "aten::flip", self, Dims{1});
+}
+
+Tensor flipud(Context& context, const Tensor& self) {
+  if (rank_of(self) < 1) fail_view("Input must be >= 1-d.");
+  return call(context, "aten::flip", self, Dims{0});
+}
+
+Tensor rot90(Context& context, const Tensor& self, int64_t k, std::span<const int64_t> dims) {
+  if (dims.size() != 2) {
+    fail_view(fmt::format("expected total rotation dims == 2, but got dims = {}", dims.size()));
+  }
+  const size_t rank = rank_of(self);
+  if (rank < 2) fail_view(fmt::format("expected total dims >= 2, but got total dims = {}", rank));
+  const auto dim0 = static_cast<int64_t>(wrap_dim(dims[0], rank));
+  const auto dim1 = static_cast<int64_t>(wrap_dim(dims[1], rank));
+  if (dim0 == dim1) {
+    fail_view(fmt::format("expected rotation dims to be different, but got dim0 = {} and dim1 = {}", dims[0],
+                          dims[1]));
+  }
+  switch (modulo(k, int64_t{4})) {
+    case 1:
+      return call(context, "aten::transpose.int", call(context, "aten::flip", self, Dims{dim1}), dim0, dim1);
+    case 2:
+      return call(context, "aten::flip", self, Dims{dim0, dim1});
+    case 3:
+      return call(context, "aten::transpose.int", call(context, "aten::flip", self, Dims{dim0}), dim0, dim1);
+    default:
+      return call(context, "aten::clone", self, MemoryFormat::kContiguous);
+  }
+}
+
+// ---- roll
+template <typename N>
+Info<N> roll_shape(const Info<N>& self, std::span<const N> shifts, std::span<const int64_t> dims) {
+  if (shifts.empty()) fail_view("`shifts` required");
+  if (dims.empty() ? shifts.size() != 1 : shifts.size() != dims.size()) {
+    fail_view(
+        fmt::format("shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(), dims.size()));
+  }
+  for (const int64_t dim : dims) wrap_dim(dim, self.dim());
+  if (dims.empty()) return contiguous(self.dtype, self.sizes, self.device);
+  if (self.element_count() == N(0)) {
+    return {.dtype = self.dtype,
+            .sizes = self.sizes,
+            .strides = like_strides(self, MemoryFormat::kPreserve),
+            .device = self.device};
+  }
+  return formatted(self.dtype, self.sizes, suggested_format(self), self.device);
+}
+
+IndexRuns rolled(int64_t size, int64_t shift) {
+  const int64_t start = modulo(-modulo(shift, size), size);
+  return {{start, size - start, 1}, {0, start, 1}};
+}
+
+void roll_kernel(Context& context, const Tensor& self, std::span<const int64_t> shifts,
+                 std::span<const int64_t> dims, Tensor& out) {
+  if (dims.empty()) {  // as if it had one dimension
+    Tensor flat = self;
+    if (!self.is_contiguous()) {
+      flat = context.allocate(self.dtype(), self.sizes());
+      copy_into(context, self, flat);
+    }
+    const int64_t count = self.element_count();
+    const auto line = [&](const Tensor& tensor) {
+      return tensor.with_geometry({Dims{count}, Dims{1}, tensor.offset()});
+    };
+    copy_runs(context, line(flat), line(out), {rolled(count, shifts[0])});
+    return;
+  }
+  if (self.dim() == 0) return copy_into(context, self, out);
+  std::vector<int64_t> total(self.dim(), 0);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const size_t d = wrap_dim(dims[i], self.dim());
+    total[d] += modulo(shifts[i], self.sizes()[d]);
+  }
+  std::vector<IndexRuns> runs;
+  for (size_t d = 0; d < self.dim(); ++d) runs.push_back(rolled(self.sizes()[d], total[d]));
+  copy_runs(context, self, out, runs);
+}
+
+}  // namespace
+
+void define_flip(Library& library) {
+  library.define("aten::flip(Tensor self, int[] dims) -> Tensor")
+      .shape<flip_shape<int64_t>, flip_shape<SymInt>>()
+      .kernel<flip_kernel>();
+  library.define("aten::fliplr(Tensor self) -> Tensor").decomposition<fliplr>();
+  library.define("aten::flipud(Tensor self) -> Tensor").decomposition<flipud>();
+  library.define("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor").decomposition<rot90>();
+  library.define("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
+      .shape<roll_shape<int64_t>, roll_shape<SymInt>>()
+      .kernel<roll_kernel>();
+}
+
+}  // namespace flambeau::ops

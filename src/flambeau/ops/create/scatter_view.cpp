@@ -1,0 +1,107 @@
+// A copy of a tensor in which one view of it is replaced: slice_scatter and its kin.
+#include <fmt/format.h>
+
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/overlap.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> scattered(const Info<N>& self, const Info<N>& part, const Info<N>& src) {
+  if (!(part.sizes == src.sizes)) {
+    fail_view(
+        fmt::format("expected src to have a size equal to the slice of self. src size = {}, slice size = {}",
+                    sizes_text(src.sizes), sizes_text(part.sizes)));
+  }
+  return kept_info(self);
+}
+
+void run_scatter(Context& context, const Tensor& self, const Tensor& src, const Tensor& out,
+                 Info<int64_t> part) {
+  copy_into(context, self, out);
+  copy_into(context, src, viewed(out, std::move(part)));
+}
+
+template <typename N>
+Info<N> slice_scatter_shape(const Info<N>& self, const Info<N>& src, int64_t dim, std::optional<N> start,
+                            std::optional<N> end, N step) {
+  return scattered(self, slice_info(self, dim, start, end, step), src);
+}
+void slice_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, int64_t dim,
+                          std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
+                          Tensor& out) {
+  run_scatter(context, self, src, out, slice_info(info_of(out), dim, start, end, step));
+}
+
+template <typename N>
+Info<N> select_scatter_shape(const Info<N>& self, const Info<N>& src, int64_t dim, N index) {
+  return scattered(self, select_info(self, dim, index), src);
+}
+void select_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, int64_t dim,
+                           int64_t index, Tensor& out) {
+  run_scatter(context, self, src, out, select_info(info_of(out), dim, index));
+}
+
+template <typename N>
+Info<N> diagonal_scatter_shape(const Info<N>& self, const Info<N>& src, int64_t offset, int64_t dim1,
+                               int64_t dim2) {
+  return scattered(self, diagonal_info(self, offset, dim1, dim2), src);
+}
+void diagonal_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, int64_t offset,
+                             int64_t dim1, int64_t dim2, Tensor& out) {
+  run_scatter(context, self, src, out, diagonal_info(info_of(out), offset, dim1, dim2));
+}
+
+// The view may be of memory that the tensor does not show, so all of the storage is copied.
+Tensor as_strided_scatter(Context& context, const Tensor& self, const Tensor& src,
+                          std::span<const int64_t> size, std::span<const int64_t> stride,
+                          std::optional<int64_t> storage_offset) {
+  Tensor out;
+  if (has_internal_overlap(self)) {
+    out = context.allocate(kept_info(info_of(self)));
+    copy_into(context, self, out);
+  } else {
+    const auto count = static_cast<int64_t>(self.storage()->size() / self.element_size());
+    const Tensor all = self.with_geometry({Dims{count}, Dims{1}, 0});
+    const Tensor copy = context.allocate(contiguous(self.dtype(), Dims{count}, self.device()));
+    copy_into(context, all, copy);
+    out = copy.with_geometry(self.geometry());
+  }
+  const Tensor part = checked_view(out, size, stride, storage_offset.value_or(out.offset()));
+  if (!(part.sizes() == src.sizes())) {
+    fail_view(
+        fmt::format("expected src to have a size equal to the slice of self. src size = {}, slice size = {}",
+                    sizes_text(src.sizes()), sizes_text(part.sizes())));
+  }
+  copy_into(context, src, part);
+  return out;
+}
+
+}  // namespace
+
+void define_scatter_view(Library& library) {
+  library
+      .define(
+          "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
+          "SymInt step=1) -> Tensor")
+      .shape<slice_scatter_shape<int64_t>, slice_scatter_shape<SymInt>>()
+      .kernel<slice_scatter_kernel>();
+  library.define("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor")
+      .shape<select_scatter_shape<int64_t>, select_scatter_shape<SymInt>>()
+      .kernel<select_scatter_kernel>();
+  library
+      .define(
+          "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+      .shape<diagonal_scatter_shape<int64_t>, diagonal_scatter_shape<SymInt>>()
+      .kernel<diagonal_scatter_kernel>();
+  library
+      .define(
+          "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
+          "storage_offset=None) -> Tensor")
+      .function<as_strided_scatter>();
+}
+
+}  // namespace flambeau::ops

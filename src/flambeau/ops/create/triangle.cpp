@@ -1,0 +1,116 @@
+// Triangles and diagonals of matrices.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/packed_rows.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <bool kLower, typename N>
+Info<N> triangle_shape(const Info<N>& self, N) {
+  if (self.dim() < 2) {
+    fail_view(fmt::format("{}: input tensor must have at least 2 dimensions", kLower ? "tril" : "triu"));
+  }
+  return contiguous(self.dtype, self.sizes, self.device);
+}
+
+template <bool kLower>
+void triangle_kernel(Context& context, const Tensor& self, int64_t diagonal, Tensor& out) {
+  const size_t rank = out.dim();
+  const int64_t rows = out.sizes()[rank - 2];
+  const int64_t columns = out.sizes()[rank - 1];
+  const auto size = static_cast<int64_t>(out.element_size());
+  const int64_t from_step = self.strides()[rank - 1] * size;
+  const int64_t to_step = out.strides()[rank - 1] * size;
+  const uint8_t* const from = self.data();
+  uint8_t* const to = out.mutable_data();
+  const uint8_t zeros[16] = {};
+  const auto run_row = [&](int64_t row) {
+    int64_t rest = row;
+    int64_t from_offset = 0;
+    int64_t to_offset = 0;
+    for (size_t d = rank - 1; d-- > 0;) {
+      const int64_t index = rest % out.sizes()[d];
+      rest /= out.sizes()[d];
+      from_offset += index * self.strides()[d] * size;
+      to_offset += index * out.strides()[d] * size;
+    }
+    const __int128 border = static_cast<__int128>(row % rows) + diagonal + (kLower ? 1 : 0);
+    const auto split = static_cast<int64_t>(std::clamp<__int128>(border, 0, columns));
+    const int64_t begin = kLower ? 0 : split;
+    const int64_t end = kLower ? split : columns;
+    copy_row(from + from_offset + begin * from_step, from_step, to + to_offset + begin * to_step, to_step,
+             static_cast<size_t>(end - begin), static_cast<size_t>(size));
+    const int64_t zero_begin = kLower ? split : 0;
+    const int64_t zero_count = columns - (end - begin);
+    uint8_t* const rest_of_row = to + to_offset + zero_begin * to_step;
+    if (to_step == size) {
+      std::memset(rest_of_row, 0, static_cast<size_t>(zero_count * size));
+    } else {
+      copy_row(zeros, 0, rest_of_row, to_step, static_cast<size_t>(zero_count), static_cast<size_t>(size));
+    }
+  };
+  const int64_t all_rows = out.element_count() / columns;
+  context.pool().for_each_range(static_cast<size_t>(all_rows), static_cast<size_t>(kGrain / columns + 1),
+                                [&](size_t begin, size_t end) {
+                                  for (size_t row = begin; row < end; ++row)
+                                    run_row(static_cast<int64_t>(row));
+                                });
+}
+
+template <typename N>
+Info<N> diag_embed_shape(const Info<N>& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  if (self.dim() == 0) fail_view("Dimension specified as -1 but tensor has no dimensions");
+  const size_t a = wrap_dim(dim1, self.dim() + 1);
+  const size_t b = wrap_dim(dim2, self.dim() + 1);
+  if (a == b) fail_view(fmt::format("diagonal dimensions cannot be identical {}, {}", dim1, dim2));
+  const N length = self.sizes.back() + N(offset < 0 ? -offset : offset);
+  ShortList<N> sizes = self.sizes;
+  sizes.erase(self.dim() - 1);
+  sizes.insert(std::min(a, b), length);
+  sizes.insert(std::max(a, b), length);
+  return contiguous(self.dtype, std::move(sizes), self.device);
+}
+
+void diag_embed_kernel(Context& context, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2,
+                       Tensor& out) {
+  fill(context, out, 0);
+  copy_into(context, self, viewed(out, diagonal_info(info_of(out), offset, dim1, dim2)));
+}
+
+Tensor diag(Context& context, const Tensor& self, int64_t diagonal) {
+  const size_t rank = rank_of(self);
+  if (rank == 1) return call(context, "aten::diag_embed", self, diagonal);
+  if (rank == 2) return call(context, "aten::diagonal_copy", self, diagonal);
+  fail_view(fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", rank));
+}
+
+Tensor diagflat(Context& context, const Tensor& self, int64_t offset) {
+  return call(context, "aten::diag_embed", call(context, "aten::reshape", self, Dims{-1}), offset);
+}
+
+}  // namespace
+
+void define_triangle(Library& library) {
+  library.define("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
+      .shape<triangle_shape<true, int64_t>, triangle_shape<true, SymInt>>()
+      .kernel<triangle_kernel<true>>()
+      .elementwise();
+  library.define("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
+      .shape<triangle_shape<false, int64_t>, triangle_shape<false, SymInt>>()
+      .kernel<triangle_kernel<false>>()
+      .elementwise();
+  library.define("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+      .shape<diag_embed_shape<int64_t>, diag_embed_shape<SymInt>>()
+      .kernel<diag_embed_kernel>();
+  library.define("aten::diag(Tensor self, int diagonal=0) -> Tensor").decomposition<diag>();
+  library.define("aten::diagflat(Tensor self, int offset=0) -> Tensor").decomposition<diagflat>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,109 @@
+// Elements that meet others of the same type: replaced, added, multiplied, or the larger or smaller of both.
+#include <complex>
+#include <cstring>
+
+#include "flambeau/ops/indexing.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/tensor/element_types.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <size_t kSize>
+void replace(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t from_step, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    std::memcpy(to, from, kSize);
+    to += to_step;
+    from += from_step;
+  }
+}
+
+template <Combine kCombine, typename T>
+T meet(T a, T b) {
+  if constexpr (kCombine == Combine::kAdd) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    } else {
+      return a + b;
+    }
+  } else if constexpr (kCombine == Combine::kMultiply) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    } else {
+      return a * b;
+    }
+  } else if constexpr (kCombine == Combine::kLargest) {
+    return b > a || b != b ? b : a;
+  } else {
+    return b < a || b != b ? b : a;
+  }
+}
+
+template <Combine kCombine, typename T>
+void combine_elements(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t from_step, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    T a;
+    T b;
+    std::memcpy(&a, to, sizeof(T));
+    std::memcpy(&b, from, sizeof(T));
+    if constexpr (std::is_same_v<T, BoolByte>) {
+      a.bits = kCombine == Combine::kAdd || kCombine == Combine::kLargest
+                   ? static_cast<uint8_t>((a.bits | b.bits) != 0)
+                   : static_cast<uint8_t>(a.bits != 0 && b.bits != 0);
+    } else if constexpr (kIsSmallFloat<T>) {
+      a = T::from_float(meet<kCombine, float>(a.to_float(), b.to_float()));
+    } else {
+      a = meet<kCombine, T>(a, b);
+    }
+    std::memcpy(to, &a, sizeof(T));
+    to += to_step;
+    from += from_step;
+  }
+}
+
+template <Combine kCombine>
+CombineRow find(DType dtype) {
+  if constexpr (kCombine == Combine::kAdd || kCombine == Combine::kMultiply) {
+    if (dtype == DType::kComplex64) return combine_elements<kCombine, std::complex<float>>;
+    if (dtype == DType::kComplex128) return combine_elements<kCombine, std::complex<double>>;
+  }
+  return with_element_type<CombineRow>(
+      dtype, nullptr, []<typename T>(T) -> CombineRow { return combine_elements<kCombine, T>; });
+}
+
+}  // namespace
+
+CombineRow combine_row(Combine combine, DType dtype) {
+  CombineRow row = nullptr;
+  switch (combine) {
+    case Combine::kReplace:
+      switch (dtype_size(dtype)) {
+        case 1:
+          return replace<1>;
+        case 2:
+          return replace<2>;
+        case 4:
+          return replace<4>;
+        case 8:
+          return replace<8>;
+        default:
+          return replace<16>;
+      }
+    case Combine::kAdd:
+      row = find<Combine::kAdd>(dtype);
+      break;
+    case Combine::kMultiply:
+      row = find<Combine::kMultiply>(dtype);
+      break;
+    case Combine::kLargest:
+      row = find<Combine::kLargest>(dtype);
+      break;
+    case Combine::kSmallest:
+      row = find<Combine::kSmallest>(dtype);
+      break;
+  }
+  if (row == nullptr) fail_dtype("index_put", dtype);
+  return row;
+}
+
+}  // namespace flambeau::ops

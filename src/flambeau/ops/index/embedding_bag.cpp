@@ -1,0 +1,183 @@
+// Rows of a table, summed, averaged or maximized in bags.
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/indexing.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
+
+namespace flambeau::ops {
+namespace {
+
+enum Mode : uint8_t { kSum = 0, kMean = 1, kMax = 2 };
+
+using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
+Tensor numbers(Context& context, DType dtype, const std::vector<int64_t>& values,
+               std::span<const int64_t> sizes) {
+  Tensor made = context.allocate(dtype, sizes);
+  if (!values.empty()) {
+    store_packed(DType::kInt64, values.data(), values.size(), dtype, made.mutable_data(),
+                 static_cast<int64_t>(made.element_size()));
+  }
+  return made;
+}
+
+struct Bags {
+  std::vector<int64_t> of_index;  // which bag an index is in
+  std::vector<int64_t> sizes;
+};
+
+Bags bags_of(const std::vector<int64_t>& offsets, size_t bags, size_t count) {
+  Bags result;
+  result.sizes.resize(bags);
+  result.of_index.resize(count);
+  for (size_t bag = 0; bag < bags; ++bag) {
+    const int64_t begin = offsets[bag];
+    const int64_t end = bag + 1 < bags ? offsets[bag + 1] : static_cast<int64_t>(count);
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(count)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("offsets must rise from 0 to at most {}, got {} and {}", count, begin, end));
+    }
+    result.sizes[bag] = end - begin;
+    for (int64_t i = begin; i < end; ++i) result.of_index[static_cast<size_t>(i)] = static_cast<int64_t>(bag);
+  }
+  return result;
+}
+
+Four run(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
+         const Tensor* per_sample, bool include_last, int64_t padding, bool trains) {
+  if (weight.dim() != 2 || indices.dim() != 1 || offsets.dim() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "embedding_bag: expected a 2D weight, and 1D indices and offsets");
+  }
+  if (!is_floating(weight.dtype())) fail_dtype("embedding_bag", weight.dtype());
+  if (per_sample != nullptr && mode != kSum) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "embedding_bag: per_sample_weights only supported with mode='sum'");
+  }
+  const std::vector<int64_t> rows = read_indices(indices);
+  const std::vector<int64_t> starts = read_indices(offsets);
+  if (include_last && starts.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "include_last_offset: number of offset should be at least 1");
+  }
+  if (!starts.empty() && starts[0] != 0) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                    "position 0. However, got {}",
+                    starts[0]));
+  }
+  const size_t bags = starts.size() - (include_last ? 1 : 0);
+  const Bags in_bags = bags_of(starts, bags, rows.size());
+  std::vector<int64_t> sizes = in_bags.sizes;
+  const auto features = static_cast<size_t>(weight.sizes()[1]);
+  const Tensor table = weight.to_contiguous();
+  const std::vector<double> scale = read_all<double>(per_sample);
+  std::vector<double> result(bags * features);
+  std::vector<int64_t> largest(mode == kMax ? bags * features : 0);
+  std::vector<bool> is_empty(bags, true);
+  RowReader<double> reader(table);
+  for (size_t i = 0; i < rows.size() && bags > 0; ++i) {
+    if (rows[i] < 0 || rows[i] >= weight.sizes()[0]) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {}",
+                      rows[i]));
+    }
+    const auto bag = static_cast<size_t>(in_bags.of_index[i]);
+    if (rows[i] == padding) {
+      --sizes[bag];
+      continue;
+    }
+    const double* const row = reader.read(rows[i] * static_cast<int64_t>(features), features);
+    double* const to = result.data() + bag * features;
+    for (size_t f = 0; f < features; ++f) {
+      if (mode == kMax) {
+        if (is_empty[bag] || row[f] > to[f]) {
+          to[f] = row[f];
+          largest[bag * features + f] = rows[i];
+        }
+      } else {
+        to[f] += scale.empty() ? row[f] : row[f] * scale[i];
+      }
+    }
+    is_empty[bag] = false;
+  }
+  if (mode == kMean) {
+    for (size_t i = 0; i < result.size(); ++i) {
+      result[i] /= static_cast<double>(std::max<int64_t>(sizes[i / features], 1));
+    }
+  }
+  Tensor out = context.allocate(weight.dtype(), Dims{static_cast<int64_t>(bags), weight.sizes()[1]});
+  if (!result.empty()) write_all(result, out);
+  const DType index_type = promote(indices.dtype(), offsets.dtype());
+  // What is only of use in training is left out as PyTorch leaves it out.
+  const bool is_fast = weight.dtype() != DType::kFloat64 && weight.strides()[1] == 1 && padding < 0;
+  const bool has_bags = mode != kSum || !is_fast;
+  if (mode == kSum) sizes.assign(trains ? bags : starts.size(), 0);
+  const Dims size_list{static_cast<int64_t>(sizes.size())};
+  return {out,
+          numbers(context, index_type, has_bags ? in_bags.of_index : std::vector<int64_t>(),
+                  Dims{has_bags ? static_cast<int64_t>(rows.size()) : 0}),
+          numbers(context, index_type, sizes, size_list),
+          mode == kMax ? numbers(context, index_type, largest, out.sizes())
+                       : numbers(context, index_type, sizes, size_list)};
+}
+
+template <bool kTrains>
+Four bag_padded(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
+                int64_t mode, bool, const Tensor* per_sample, bool include_last, int64_t padding) {
+  return run(context, weight, indices, offsets, mode, per_sample, include_last, padding, kTrains);
+}
+Four bag(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
+         int64_t mode, bool, const Tensor* per_sample, bool include_last) {
+  return run(context, weight, indices, offsets, mode, per_sample, include_last, -1, false);
+}
+Four bag_optional(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
+                  int64_t mode, bool, const Tensor* per_sample, bool include_last,
+                  std::optional<int64_t> padding) {
+  const int64_t rows = weight.dim() > 0 ? weight.sizes()[0] : 0;
+  if (padding && (*padding < -rows || *padding >= rows)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("padding_idx must be within the number of embeddings, -{} through {}, but got {}",
+                            rows, rows - 1, *padding));
+  }
+  const int64_t wrapped = !padding ? -1 : *padding < 0 ? *padding + rows : *padding;
+  return run(context, weight, indices, offsets, mode, per_sample, include_last, wrapped, false);
+}
+
+}  // namespace
+
+void define_embedding_bag(Library& library) {
+  library
+      .define(
+          "aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+          "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+          "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
+      .function<bag_padded<true>>();
+  library
+      .define(
+          "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
+          "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+          "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
+      .function<bag_padded<false>>();
+  library
+      .define(
+          "aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
+          "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) "
+          "-> (Tensor, Tensor, Tensor, Tensor)")
+      .function<bag>();
+  library
+      .define(
+          "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
+          "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
+          "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
+      .function<bag_optional>();
+}
+
+}  // namespace flambeau::ops

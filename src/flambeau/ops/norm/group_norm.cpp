@@ -1,0 +1,236 @@
+// Normalization of each sample on its own: over groups of channels, or over single channels.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/norm/batch_norm.h"
+#include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/reduce/fold_loops.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+template <typename N>
+Info<N> group_out(const Info<N>& input) {
+  return {.dtype = input.dtype,
+          .sizes = input.sizes,
+          .strides = like_strides(input, suggested_format(input)),
+          .device = input.device};
+}
+
+template <typename N>
+std::tuple<Info<N>, Info<N>, Info<N>> native_shape(const Info<N>& input, const Info<N>* weight,
+                                                   const Info<N>* bias, N batch, N, N, int64_t groups,
+                                                   double) {
+  const Info<N>* const parameter = weight != nullptr ? weight : bias;
+  const DType dtype = parameter != nullptr && parameter->dtype != input.dtype ? DType::kFloat32 : input.dtype;
+  const Info<N> statistics = contiguous<N>(dtype, {batch, N(groups)}, input.device);
+  return {group_out(input), statistics, statistics};
+}
+
+Moments moments_of(const float* x, size_t count) {
+  static const auto row = FLAMBEAU_PICK(moments_row);
+  return row(x, count);
+}
+Moments moments_of(const double* x, size_t count) {
+  Moments moments;
+  moments.count = static_cast<double>(count);
+  for (size_t i = 0; i < count; ++i) moments.mean += x[i];
+  moments.mean /= moments.count;
+  for (size_t i = 0; i < count; ++i) moments.squares += (x[i] - moments.mean) * (x[i] - moments.mean);
+  return moments;
+}
+void scale_one(const float* x, float scale, float shift, float* y, size_t count) {
+  static const auto row = FLAMBEAU_PICK(scale_row);
+  row(x, scale, shift, y, count);
+}
+void scale_one(const double* x, double scale, double shift, double* y, size_t count) {
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
+}
+
+template <typename T>
+void run(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias, int64_t batch,
+         int64_t channels, int64_t space, int64_t groups, double eps, const Tensor& out, const Tensor* mean,
+         const Tensor* rstd) {
+  const Tensor packed = input.to_contiguous();
+  const Tensor result = out.is_contiguous() ? out : context.allocate(out.dtype(), out.sizes());
+  const std::vector<double> w = read_all<double>(weight);
+  const std::vector<double> b = read_all<double>(bias);
+  const int64_t each = channels / groups;
+  const int64_t length = each * space;
+  std::vector<double> means(static_cast<size_t>(batch * groups));
+  std::vector<double> rstds(means.size());
+  const auto piece = [&](size_t begin, size_t end) {
+    RowReader<T> reader(packed);
+    RowWriter<T> writer(result);
+    for (size_t group = begin; group < end; ++group) {
+      const auto first = static_cast<int64_t>(group) * length;
+      const T* const x = reader.read(first, static_cast<size_t>(length));
+      T* const y = writer.begin(first, static_cast<size_t>(length));
+      const Moments moments = moments_of(x, static_cast<size_t>(length));
+      means[group] = moments.mean;
+      rstds[group] = 1 / std::sqrt(std::max(moments.squares / moments.count, 0.0) + eps);
+      const int64_t channel = static_cast<int64_t>(group) % groups * each;
+      for (int64_t c = 0; c < each; ++c) {
+        const auto at = static_cast<size_t>(channel + c);
+        const double scale = w.empty() ? rstds[group] : rstds[group] * w[at];
+        const double shift = (b.empty() ? 0 : b[at]) - means[group] * scale;
+        scale_one(x + c * space, static_cast<T>(scale), static_cast<T>(shift), y + c * space,
+                  static_cast<size_t>(space));
+      }
+      writer.finish();
+    }
+  };
+  const size_t grain = std::max<size_t>(static_cast<size_t>(kGrain / 2 / std::max<int64_t>(length, 1)), 1);
+  if (means.size() <= grain) {
+    piece(0, means.size());
+  } else {
+    context.pool().for_each_range(means.size(), grain, piece);
+  }
+  if (!out.is_contiguous()) copy_into(context, result, out);
+  if (mean != nullptr) write_all(means, *mean);
+  if (rstd != nullptr) write_all(rstds, *rstd);
+}
+
+void run_any(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias, int64_t batch,
+             int64_t channels, int64_t space, int64_t groups, double eps, const Tensor& out,
+             const Tensor* mean, const Tensor* rstd) {
+  if (groups <= 0 || channels % groups != 0 || batch * channels * space != input.element_count()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("Expected number of channels in input to be divisible by num_groups, but got input "
+                    "of shape {} and num_groups={}",
+                    Value(input.sizes()).summary(), groups));
+  }
+  switch (input.dtype()) {
+    case DType::kFloat64:
+      return run<double>(context, input, weight, bias, batch, channels, space, groups, eps, out, mean, rstd);
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return run<float>(context, input, weight, bias, batch, channels, space, groups, eps, out, mean, rstd);
+    default:
+      fail_dtype("GroupNormKernelImpl", input.dtype());
+  }
+}
+
+void native_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                   int64_t batch, int64_t channels, int64_t space, int64_t groups, double eps, Tensor& out,
+                   Tensor& mean, Tensor& rstd) {
+  run_any(context, input, weight, bias, batch, channels, space, groups, eps, out, &mean, &rstd);
+}
+
+template <typename N>
+Info<N> group_norm_shape(const Info<N>& input, int64_t groups, const Info<N>* weight, const Info<N>* bias,
+                         double, bool) {
+  if (input.dim() < 2) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("Expected at least 2 dimensions for input tensor but received {}", input.dim()));
+  }
+  if (groups <= 0 || !(modulo(input.sizes[1], N(groups)) == N(0))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("Expected number of channels in input to be divisible by num_groups, but got {} "
+                            "channels and num_groups={}",
+                            number_text(input.sizes[1]), groups));
+  }
+  for (const Info<N>* const parameter : {weight, bias}) {
+    if (parameter != nullptr && !(parameter->dim() == 1 && parameter->sizes[0] == input.sizes[1])) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("Expected {} to be a vector of size equal to the number of channels in input ({})",
+                      parameter == weight ? "weight" : "bias", number_text(input.sizes[1])));
+    }
+  }
+  return group_out(input);
+}
+void group_norm_kernel(Context& context, const Tensor& input, int64_t groups, const Tensor* weight,
+                       const Tensor* bias, double eps, bool, Tensor& out) {
+  const int64_t batch = input.sizes()[0];
+  const int64_t channels = input.sizes()[1];
+  run_any(context, input, weight, bias, batch, channels, input.element_count() / (batch * channels), groups,
+          eps, out, nullptr, nullptr);
+}
+
+// ---- instance norm: a batch norm whose channels are those of all samples
+template <typename N>
+Info<N> instance_norm_shape(const Info<N>& input, const Info<N>*, const Info<N>*, const Info<N>* mean,
+                            const Info<N>* var, bool use_input_stats, double, double, bool) {
+  if (!use_input_stats && (mean == nullptr || var == nullptr)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "Expected running_mean and running_var to be defined when use_input_stats is false");
+  }
+  return contiguous<N>(input.dtype, input.sizes, input.device);
+}
+
+// The vector, once for each sample.
+Tensor repeated(Context& context, const Tensor& vector, int64_t times) {
+  const int64_t count = vector.element_count();
+  Tensor result = context.allocate(vector.dtype(), Dims{times * count});
+  copy_into(context, vector.with_geometry({{count}, vector.strides(), vector.offset()}),
+            result.with_geometry({{times, count}, {count, 1}, 0}));
+  return result;
+}
+void average_back(Context& context, const Tensor& all, int64_t times, const Tensor& running) {
+  std::vector<double> values = read_all<double>(&all);
+  const size_t count = values.size() / static_cast<size_t>(times);
+  std::vector<double> means(count);
+  for (size_t i = 0; i < values.size(); ++i) means[i % count] += values[i] / static_cast<double>(times);
+  Tensor packed = context.allocate(running.dtype(), running.sizes());
+  write_all(means, packed);
+  copy_into(context, packed, running);
+}
+
+void instance_norm_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                          const Tensor* mean, const Tensor* var, bool use_input_stats, double momentum,
+                          double eps, bool, Tensor& out) {
+  const int64_t batch = input.sizes()[0];
+  const Tensor packed = input.to_contiguous();
+  Dims sizes = packed.sizes();
+  sizes[1] *= batch;
+  sizes[0] = 1;
+  const Dims strides = contiguous_strides(sizes);
+  const Tensor* vectors[] = {weight, bias, mean, var};
+  Tensor copies[4];
+  for (size_t i = 0; i < 4; ++i) {
+    if (vectors[i] == nullptr) continue;
+    copies[i] = repeated(context, *vectors[i], batch);
+    vectors[i] = &copies[i];
+  }
+  run_batch_norm(context, packed.with_geometry({sizes, strides, packed.offset()}),
+                 {vectors[0], vectors[1], vectors[2], vectors[3], use_input_stats, momentum, eps},
+                 out.with_geometry({sizes, strides, out.offset()}), nullptr, nullptr);
+  if (!use_input_stats) return;
+  if (mean != nullptr) average_back(context, copies[2], batch, *mean);
+  if (var != nullptr) average_back(context, copies[3], batch, *var);
+}
+
+}  // namespace
+
+void define_group_norm(Library& library) {
+  library
+      .define(
+          "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
+          "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")
+      .shape<native_shape<int64_t>, native_shape<SymInt>>()
+      .kernel<native_kernel>();
+  library
+      .define(
+          "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+          "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor")
+      .shape<group_norm_shape<int64_t>, group_norm_shape<SymInt>>()
+      .kernel<group_norm_kernel>();
+  library
+      .define(
+          "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+          "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
+      .shape<instance_norm_shape<int64_t>, instance_norm_shape<SymInt>>()
+      .kernel<instance_norm_kernel>();
+}
+
+}  // namespace flambeau::ops

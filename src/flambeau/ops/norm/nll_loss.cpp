@@ -1,0 +1,259 @@
+// Negative log likelihood, and cross entropy made of it.
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/reduction.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+enum Reduction : uint8_t { kNone = 0, kMean = 1, kSum = 2 };
+
+// Scores [batch, classes, places]; one target for each of a batch's places.
+void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places, const Tensor& target,
+             const Tensor* weight, int64_t reduction, int64_t ignored, Tensor& out, Tensor& total) {
+  if (!is_floating(self.dtype())) fail_dtype("nll_loss_out_frame", self.dtype());
+  const Tensor packed = self.to_contiguous();
+  const Tensor targets = target.to_contiguous();
+  const std::vector<double> weights = read_all<double>(weight);
+  const auto size = static_cast<int64_t>(packed.element_size());
+  double sum = 0;
+  double weight_sum = 0;
+  for (int64_t i = 0; i < batch * places; ++i) {
+    int64_t wanted = 0;
+    load_packed(targets.dtype(), targets.data() + i * static_cast<int64_t>(targets.element_size()), 0, 1,
+                DType::kInt64, &wanted);
+    double loss = 0;
+    if (wanted != ignored) {
+      if (wanted < 0 || wanted >= classes) {
+        throw Error(ErrorCode::kInvalidArgument, fmt::format("Target {} is out of bounds.", wanted));
+      }
+      double score = 0;
+      const int64_t at = (i / places * classes + wanted) * places + i % places;
+      load_packed(packed.dtype(), packed.data() + at * size, 0, 1, DType::kFloat64, &score);
+      const double w = weights.empty() ? 1 : weights[static_cast<size_t>(wanted)];
+      loss = -score * w;
+      weight_sum += w;
+    }
+    if (reduction == kNone) {
+      store_packed(DType::kFloat64, &loss, 1, out.dtype(), out.mutable_data() + i * size, 0);
+    }
+    sum += loss;
+  }
+  if (reduction == kNone) {
+    weight_sum = 0;
+  } else {
+    const double result = reduction == kMean ? sum / weight_sum : sum;
+    store_packed(DType::kFloat64, &result, 1, out.dtype(), out.mutable_data(), 0);
+  }
+  store_packed(DType::kFloat64, &weight_sum, 1, total.dtype(), total.mutable_data(), 0);
+}
+
+template <typename N>
+std::tuple<Info<N>, Info<N>> nll_shape(const Info<N>& self, const Info<N>& target, const Info<N>* weight,
+                                       int64_t reduction, N) {
+  if (self.dim() < 1 || self.dim() > 2) {
+    throw Error(ErrorCode::kInvalidArgument, "input tensor should be 1D or 2D");
+  }
+  if (target.dim() > 1) {
+    throw Error(ErrorCode::kInvalidArgument, "0D or 1D target tensor expected, multi-target not supported");
+  }
+  if (self.dim() == 2 && !(target.dim() == 1 && self.sizes[0] == target.sizes[0])) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("size mismatch (got input: [{}, {}], target of {} elements)", number_text(self.sizes[0]),
+                    number_text(self.sizes[1]), number_text(target.element_count())));
+  }
+  if (weight != nullptr && !(weight->dim() == 1 && weight->sizes[0] == self.sizes[self.dim() - 1])) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "weight tensor should be defined either for all classes or no classes");
+  }
+  const Info<N> scalar = contiguous<N>(self.dtype, {}, self.device);
+  if (reduction == kNone && self.dim() == 2)
+    return {contiguous<N>(self.dtype, {self.sizes[0]}, self.device), scalar};
+  return {scalar, scalar};
+}
+void nll_kernel(Context&, const Tensor& self, const Tensor& target, const Tensor* weight, int64_t reduction,
+                int64_t ignored, Tensor& out, Tensor& total) {
+  const int64_t batch = self.dim() == 2 ? self.sizes()[0] : 1;
+  run_nll(self, batch, self.sizes().back(), 1, target, weight, reduction, ignored, out, total);
+}
+template <typename N>
+std::tuple<Info<N>, Info<N>> nll2d_shape(const Info<N>& self, const Info<N>& target, const Info<N>* weight,
+                                         int64_t reduction, N) {
+  const bool fits = self.dim() == 4 && target.dim() == 3 && self.sizes[0] == target.sizes[0] &&
+                    self.sizes[2] == target.sizes[1] && self.sizes[3] == target.sizes[2];
+  if (!fits) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "only batches of spatial inputs supported (4D tensors) with targets of the same batch and space "
+        "(3D tensors)");
+  }
+  if (weight != nullptr && !(weight->element_count() == self.sizes[1])) {
+    throw Error(ErrorCode::kInvalidArgument, "weight tensor should be defined either for all or no classes");
+  }
+  const Info<N> scalar = contiguous<N>(self.dtype, {}, self.device);
+  if (reduction == kNone) return {contiguous<N>(self.dtype, target.sizes, self.device), scalar};
+  return {scalar, scalar};
+}
+void nll2d_kernel(Context&, const Tensor& self, const Tensor& target, const Tensor* weight, int64_t reduction,
+                  int64_t ignored, Tensor& out, Tensor& total) {
+  run_nll(self, self.sizes()[0], self.sizes()[1], self.sizes()[2] * self.sizes()[3], target, weight,
+          reduction, ignored, out, total);
+}
+
+Value optional(const Tensor* tensor) { return tensor == nullptr ? Value() : Value(*tensor); }
+
+Tensor nll_loss(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
+                int64_t reduction, int64_t ignored) {
+  return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss_forward", self, target,
+                                                      optional(weight), reduction, ignored));
+}
+Tensor nll_loss2d(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
+                  int64_t reduction, int64_t ignored) {
+  return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss2d_forward", self, target,
+                                                      optional(weight), reduction, ignored));
+}
+Tensor nll_loss_nd(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
+                   int64_t reduction, int64_t ignored) {
+  if (self.dim() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "Expected 1 or more dimensions (got 0)");
+  }
+  if (self.dim() <= 2) return nll_loss(context, self, target, weight, reduction, ignored);
+  if (self.dim() == 4) return nll_loss2d(context, self, target, weight, reduction, ignored);
+  Dims expected = self.sizes();
+  expected.erase(1);
+  if (!(target.sizes() == expected)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("Expected target size {}, got {}", Value(expected).summary(),
+                            Value(target.sizes()).summary()));
+  }
+  const int64_t batch = self.sizes()[0];
+  const int64_t classes = self.sizes()[1];
+  const int64_t places = batch == 0 ? 0 : target.element_count() / batch;
+  const Tensor scores = call(context, "aten::reshape", self, Dims{batch, classes, 1, places});
+  const Tensor wanted = call(context, "aten::reshape", target, Dims{batch, 1, places});
+  const Tensor loss = nll_loss2d(context, scores, wanted, weight, reduction, ignored);
+  return reduction == kNone ? call(context, "aten::reshape", loss, expected) : loss;
+}
+
+// ---- cross entropy
+Tensor along_classes(Context& context, const Tensor& weight, const Tensor& self) {
+  if (self.dim() <= 1) return weight;
+  Dims sizes(self.dim(), 1);
+  sizes[1] = weight.element_count();
+  return call(context, "aten::reshape", weight, sizes);
+}
+
+Tensor with_probabilities(Context& context, const Tensor& self, Tensor target, const Tensor* weight,
+                          int64_t reduction, double smoothing, int64_t class_dim) {
+  const int64_t classes = self.sizes()[static_cast<size_t>(class_dim)];
+  if (smoothing > 0) {
+    target = call(context, "aten::add.Scalar", call(context, "aten::mul.Scalar", target, 1 - smoothing),
+                  smoothing / static_cast<double>(classes));
+  }
+  Tensor product = call(context, "aten::mul.Tensor",
+                        call(context, "aten::log_softmax.int", self, class_dim, Value(self.dtype())), target);
+  if (weight != nullptr) {
+    product = call(context, "aten::mul.Tensor", product, along_classes(context, *weight, self));
+  }
+  if (reduction == kNone) {
+    return call(context, "aten::neg", call(context, "aten::sum.dim_IntList", product, Dims{class_dim}));
+  }
+  const Tensor sum = call(context, "aten::neg", call(context, "aten::sum", product));
+  if (reduction == kSum) return sum;
+  const int64_t samples = classes == 0 ? 0 : self.element_count() / classes;
+  return call(context, "aten::div.Scalar", sum, samples);
+}
+
+Tensor with_smoothing(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
+                      int64_t reduction, int64_t ignored, double smoothing, int64_t class_dim) {
+  const Tensor input = call(context, "aten::log_softmax.int", self, class_dim, Value(self.dtype()));
+  const Tensor nll = call(context, "aten::nll_loss_nd", input, target, optional(weight), reduction, ignored);
+  Tensor smooth = input;
+  if (weight != nullptr) {
+    smooth = call(context, "aten::mul.Tensor", smooth, along_classes(context, *weight, self));
+  }
+  smooth = call(context, "aten::neg", call(context, "aten::sum.dim_IntList", smooth, Dims{class_dim}));
+  const Tensor is_ignored = call(context, "aten::eq.Scalar", target, ignored);
+  smooth = call(context, "aten::masked_fill.Scalar", smooth, is_ignored, 0.0);
+  if (reduction == kSum) {
+    smooth = call(context, "aten::sum", smooth);
+  } else if (reduction == kMean) {
+    const Tensor counted = call(context, "aten::logical_not", is_ignored);
+    const Tensor sum = call(context, "aten::sum", smooth);
+    if (weight != nullptr) {
+      const Tensor kept = call(context, "aten::masked_select", target, counted);
+      smooth = call(context, "aten::div.Tensor", sum,
+                    call(context, "aten::sum", call(context, "aten::index_select", *weight, 0, kept)));
+    } else {
+      smooth = call(context, "aten::div.Tensor", sum, call(context, "aten::sum", counted));
+    }
+  }
+  const auto classes = static_cast<double>(self.sizes()[static_cast<size_t>(class_dim)]);
+  return call(context, "aten::add.Tensor", call(context, "aten::mul.Scalar", nll, 1 - smoothing),
+              call(context, "aten::mul.Scalar", smooth, smoothing / classes));
+}
+
+Tensor cross_entropy(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
+                     int64_t reduction, int64_t ignored, double smoothing) {
+  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  if (self.sizes() == target.sizes()) {
+    if (!is_floating(target.dtype())) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("Expected floating point type for target with class probabilities, got {}",
+                              dtype_name(target.dtype())));
+    }
+    return with_probabilities(context, self, target, weight, reduction, smoothing, class_dim);
+  }
+  if (smoothing > 0) {
+    return with_smoothing(context, self, target, weight, reduction, ignored, smoothing, class_dim);
+  }
+  const Tensor input = call(context, "aten::log_softmax.int", self, class_dim, Value(self.dtype()));
+  return call(context, "aten::nll_loss_nd", input, target, optional(weight), reduction, ignored);
+}
+
+}  // namespace
+
+void define_nll_loss(Library& library) {
+  library
+      .define(
+          "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+          "ignore_index) -> (Tensor output, Tensor total_weight)")
+      .shape<nll_shape<int64_t>, nll_shape<SymInt>>()
+      .kernel<nll_kernel>();
+  library
+      .define(
+          "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+          "ignore_index) -> (Tensor output, Tensor total_weight)")
+      .shape<nll2d_shape<int64_t>, nll2d_shape<SymInt>>()
+      .kernel<nll2d_kernel>();
+  library
+      .define(
+          "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+          "ignore_index=-100) -> Tensor")
+      .decomposition<nll_loss>();
+  library
+      .define(
+          "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+          "ignore_index=-100) -> Tensor")
+      .decomposition<nll_loss2d>();
+  library
+      .define(
+          "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+          "ignore_index=-100) -> Tensor")
+      .decomposition<nll_loss_nd>();
+  library
+      .define(
+          "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+          "ignore_index=-100, float label_smoothing=0.) -> Tensor")
+      .decomposition<cross_entropy>();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,117 @@
+// Elements dropped at random while training; out of training the input itself.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/random/draw.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+void check_probability(double p) {
+  if (!(p >= 0 && p <= 1)) {
+    fail_view(fmt::format("dropout probability has to be between 0 and 1, but got {}", p));
+  }
+}
+
+// Ones and zeros in the shape of the input, or one for each of its channels.
+Tensor draw_noise(Context& context, const Tensor& input, double keep, bool is_feature) {
+  Info<int64_t> info = info_of(input);
+  info.offset = 0;
+  if (is_feature) {
+    if (input.dim() < 2) fail_view("Feature dropout requires at least 2 dimensions in the input");
+    for (size_t d = 2; d < input.dim(); ++d) info.sizes[d] = 1;
+    info.strides = row_major(info.sizes);
+  } else {
+    info.strides = like_strides(info, MemoryFormat::kPreserve);
+  }
+  Tensor noise = context.allocate(info);
+  draw_bernoulli(context, {}, noise, keep);
+  return noise;
+}
+
+template <bool kFeature, bool kAlpha>
+Tensor dropped(Context& context, const Tensor& input, double p, bool train) {
+  check_probability(p);
+  if (p == 0 || !train || input.element_count() == 0) return input;
+  if (p == 1) return call(context, "aten::mul.Tensor", input, scalar_tensor(0, input.dtype()));
+  Tensor noise = draw_noise(context, input, 1 - p, kFeature);
+  if (!kAlpha) {
+    return call(context, "aten::mul.Tensor", input, call(context, "aten::div.Tensor", noise, 1 - p));
+  }
+  // What keeps mean and variance after a SELU.
+  constexpr double kAlphaPrime = 1.7580993408473766;
+  const double a = 1. / std::sqrt((kAlphaPrime * kAlphaPrime * p + 1) * (1 - p));
+  Tensor shift = call(context, "aten::add.Tensor", noise, int64_t{-1});
+  shift = call(context, "aten::mul.Tensor", shift, kAlphaPrime * a);
+  shift = call(context, "aten::add.Tensor", shift, kAlphaPrime * a * p);
+  const Tensor kept = call(context, "aten::mul.Tensor", input, call(context, "aten::mul.Tensor", noise, a));
+  return call(context, "aten::add.Tensor", kept, shift);
+}
+
+template <bool kFeature, bool kAlpha>
+Tensor drop_in_place(Context& context, const Tensor& self, double p, bool train) {
+  check_probability(p);
+  if (p != 0 && train && self.element_count() > 0) {
+    copy_into(context, dropped<kFeature, kAlpha>(context, self, p, train), self);
+  }
+  return self;
+}
+
+std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input, double p,
+                                          std::optional<bool> train) {
+  Info<int64_t> info = info_of(input);
+  info.dtype = DType::kBool;
+  info.offset = 0;
+  info.strides = like_strides(info, MemoryFormat::kPreserve);
+  const Tensor mask = context.allocate(info);
+  if (input.element_count() == 0) return {input, mask};
+  if (!train.value_or(true)) {
+    fill(context, mask, true);
+    return {call(context, "aten::clone", input), mask};
+  }
+  const double keep = 1. - p;
+  draw_bernoulli(context, {}, mask, keep);
+  const Tensor kept = call(context, "aten::mul.Tensor", input, mask);
+  // The factor is rounded to the input's type first.
+  const Tensor factor = scalar_tensor(keep == 0 ? 0. : 1. / keep, input.dtype());
+  return {call(context, "aten::mul.Tensor", kept, factor), mask};
+}
+
+}  // namespace
+
+void define_dropout(Library& library) {
+  library.define("aten::dropout(Tensor input, float p, bool train) -> Tensor")
+      .function<dropped<false, false>>()
+      .random();
+  library.define("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
+      .function<dropped<true, false>>()
+      .random();
+  library.define("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+      .function<dropped<false, true>>()
+      .random();
+  library.define("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+      .function<dropped<true, true>>()
+      .random();
+  library.define("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+      .function<drop_in_place<false, false>>()
+      .random();
+  library.define("aten::feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+      .function<drop_in_place<true, false>>()
+      .random();
+  library.define("aten::alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+      .function<drop_in_place<false, true>>()
+      .random();
+  library.define("aten::feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+      .function<drop_in_place<true, true>>()
+      .random();
+  library.define("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")
+      .function<native_dropout>()
+      .random();
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,175 @@
+// Distances and angles between vectors.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/indexing.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+double distance(const double* a, const double* b, size_t length, double p) {
+  double sum = 0;
+  for (size_t i = 0; i < length; ++i) {
+    const double d = std::abs(a[i] - b[i]);
+    if (p == 2) {
+      sum += d * d;
+    } else if (p == 1) {
+      sum += d;
+    } else if (p == 0) {
+      sum += d != 0 ? 1 : 0;
+    } else if (std::isinf(p)) {
+      sum = d > sum || d != d ? d : sum;
+    } else {
+      sum += std::pow(d, p);
+    }
+  }
+  if (p == 2) return std::sqrt(sum);
+  return p == 0 || p == 1 || std::isinf(p) ? sum : std::pow(sum, 1 / p);
+}
+
+template <typename N>
+Info<N> cdist_info(const Info<N>& x1, const Info<N>& x2) {
+  if (x1.dim() < 2 || x2.dim() < 2) {
+    throw Error(ErrorCode::kInvalidArgument, "cdist only supports at least 2D tensors, X1 and X2");
+  }
+  if (!(x1.sizes[x1.dim() - 1] == x2.sizes[x2.dim() - 1])) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("X1 and X2 must have the same number of columns. X1: {} X2: {}",
+                            number_text(x1.sizes[x1.dim() - 1]), number_text(x2.sizes[x2.dim() - 1])));
+  }
+  if (!is_floating(x1.dtype) || !is_floating(x2.dtype)) {
+    throw Error(ErrorCode::kInvalidArgument, "cdist only supports floating-point dtypes");
+  }
+  ShortList<N> a;
+  ShortList<N> b;
+  for (size_t d = 0; d + 2 < x1.dim(); ++d) a.push_back(x1.sizes[d]);
+  for (size_t d = 0; d + 2 < x2.dim(); ++d) b.push_back(x2.sizes[d]);
+  ShortList<N> sizes = broadcast(a, b);
+  sizes.push_back(x1.sizes[x1.dim() - 2]);
+  sizes.push_back(x2.sizes[x2.dim() - 2]);
+  return contiguous<N>(promote(x1.dtype, x2.dtype), std::move(sizes), x1.device);
+}
+void run_cdist(Context& context, const Tensor& x1, const Tensor& x2, double p, Tensor& out) {
+  if (p < 0) throw Error(ErrorCode::kInvalidArgument, "cdist only supports non-negative p values");
+  const size_t rank = out.dim();
+  const auto rows = static_cast<size_t>(out.sizes()[rank - 2]);
+  const auto columns = static_cast<size_t>(out.sizes()[rank - 1]);
+  const auto length = static_cast<size_t>(x1.sizes().back());
+  Dims own = out.sizes();
+  own[rank - 1] = x1.sizes().back();
+  const Tensor first = broadcast_view(x1, own);
+  own[rank - 2] = out.sizes()[rank - 1];
+  const Tensor second = broadcast_view(x2, own);
+  const std::vector<double> a = read_all<double>(&first);
+  const std::vector<double> b = read_all<double>(&second);
+  std::vector<double> result(static_cast<size_t>(out.element_count()));
+  context.pool().for_each_range(result.size(), 1024, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const size_t batch = i / (rows * columns);
+      const size_t row = i / columns % rows;
+      const size_t column = i % columns;
+      result[i] = distance(a.data() + (batch * rows + row) * length,
+                           b.data() + (batch * columns + column) * length, length, p);
+    }
+  });
+  write_all(result, out);
+}
+
+template <typename N>
+Info<N> cdist_shape(const Info<N>& x1, const Info<N>& x2, double, std::optional<int64_t>) {
+  return cdist_info(x1, x2);
+}
+void cdist_kernel(Context& context, const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t>,
+                  Tensor& out) {
+  run_cdist(context, x1, x2, p, out);
+}
+template <typename N>
+Info<N> euclidean_shape(const Info<N>& x1, const Info<N>& x2) {
+  return cdist_info(x1, x2);
+}
+void euclidean_kernel(Context& context, const Tensor& x1, const Tensor& x2, Tensor& out) {
+  run_cdist(context, x1, x2, 2, out);
+}
+
+template <typename N>
+Info<N> pdist_shape(const Info<N>& self, double) {
+  if (self.dim() != 2) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("pdist only supports 2D tensors, got: {}D", self.dim()));
+  }
+  const N n = self.sizes[0];
+  return contiguous<N>(self.dtype, {floor_div(n * (n - N(1)), N(2))}, self.device);
+}
+void pdist_kernel(Context&, const Tensor& self, double p, Tensor& out) {
+  if (!is_floating(self.dtype())) fail_dtype("pdist", self.dtype());
+  const std::vector<double> rows = read_all<double>(&self);
+  const auto count = static_cast<size_t>(self.sizes()[0]);
+  const auto length = static_cast<size_t>(self.sizes()[1]);
+  std::vector<double> result;
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = i + 1; j < count; ++j) {
+      result.push_back(distance(rows.data() + i * length, rows.data() + j * length, length, p));
+    }
+  }
+  write_all(result, out);
+}
+
+Tensor pairwise_distance(Context& context, const Tensor& x1, const Tensor& x2, double p, double eps,
+                         bool keep) {
+  const Tensor difference = call(context, "aten::add.Scalar", call(context, "aten::sub.Tensor", x1, x2), eps);
+  return call(context, "aten::norm.ScalarOpt_dim", difference, p, Dims{-1}, keep);
+}
+
+Tensor cosine_similarity(Context& context, const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  const DType common = result_type(x1, x2);
+  if (!is_floating(common)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("expected common dtype to be floating point, yet common dtype is {}",
+                            dtype_name(common)));
+  }
+  const Dims sizes = broadcast(x1.sizes(), x2.sizes());
+  const auto unit = [&](const Tensor& x) {
+    const Tensor same =
+        call(context, "aten::expand",
+             x.dtype() == common ? x : call(context, "aten::to.dtype", x, Value(common)), sizes);
+    const Tensor norm = call(context, "aten::clamp_min",
+                             call(context, "aten::linalg_vector_norm", same, 2, Dims{dim}, true), eps);
+    return call(context, "aten::div.Tensor", same, norm);
+  };
+  return call(context, "aten::sum.dim_IntList", call(context, "aten::mul.Tensor", unit(x1), unit(x2)),
+              Dims{dim});
+}
+
+}  // namespace
+
+void define_distance(Library& library) {
+  for (const char* const schema :
+       {"aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+        "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
+    library.define(schema).shape<cdist_shape<int64_t>, cdist_shape<SymInt>>().kernel<cdist_kernel>();
+  }
+  library.define("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor")
+      .shape<euclidean_shape<int64_t>, euclidean_shape<SymInt>>()
+      .kernel<euclidean_kernel>();
+  for (const char* const schema : {"aten::pdist(Tensor self, float p=2.) -> Tensor",
+                                   "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor"}) {
+    library.define(schema).shape<pdist_shape<int64_t>, pdist_shape<SymInt>>().kernel<pdist_kernel>();
+  }
+  library
+      .define(
+          "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool "
+          "keepdim=False) -> Tensor")
+      .decomposition<pairwise_distance>();
+  library.define("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+      .decomposition<cosine_similarity>();
+}
+
+}  // namespace flambeau::ops

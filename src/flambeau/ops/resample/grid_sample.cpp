@@ -1,0 +1,304 @@
+// Images sampled where a grid says: grid_sampler in two and three dimensions, and grids of affine maps.
+#include <array>
+#include <cmath>
+
+#include "flambeau/kernels/element.h"
+#include "flambeau/ops/dense/fail.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+enum Interpolation : int64_t { kBilinear = 0, kNearest = 1, kBicubic = 2 };
+enum Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
+
+template <typename N>
+Info<N> sampled_info(const Info<N>& input, const Info<N>& grid, size_t dims, int64_t interpolation) {
+  require(input.dim() == dims + 2,
+          "grid_sampler(): expected the input to have as many dimensions as the grid");
+  require(grid.dim() == dims + 2 && input.sizes[0] == grid.sizes[0],
+          "grid_sampler(): expected grid and input to have same batch size");
+  require(grid.sizes[dims + 1] == N(static_cast<int64_t>(dims)),
+          "grid_sampler(): expected grid to have one coordinate for each dimension of space in its last "
+          "dimension");
+  require(input.dtype == grid.dtype, "grid_sampler(): expected input and grid to have the same dtype");
+  require(dims == 2 || interpolation != kBicubic,
+          "grid_sampler(): bicubic interpolation only supports 4D input");
+  ShortList<N> sizes{input.sizes[0], input.sizes[1]};
+  for (size_t d = 0; d < dims; ++d) {
+    require(input.sizes[d + 2] > N(0), "grid_sampler(): expected input to have non-empty spatial dimensions");
+    sizes.push_back(grid.sizes[d + 1]);
+  }
+  return contiguous<N>(input.dtype, std::move(sizes), input.device);
+}
+
+template <typename T>
+T reflected(T x, int64_t twice_low, int64_t twice_high) {
+  if (twice_low == twice_high) return 0;
+  const T low = static_cast<T>(twice_low) / 2;
+  const T span = static_cast<T>(twice_high - twice_low) / 2;
+  x = std::abs(x - low);
+  const T rest = std::fmod(x, span);
+  const auto flips = static_cast<int64_t>(std::floor(x / span));
+  return flips % 2 == 0 ? rest + low : span - rest + low;
+}
+
+// How one coordinate of a grid, from -1 to 1, becomes a position in an image.
+struct Placement {
+  int64_t padding;
+  bool align_corners;
+
+  template <typename T>
+  T unnormalized(T coordinate, int64_t size) const {
+    return align_corners ? (coordinate + 1) / 2 * static_cast<T>(size - 1)
+                         : ((coordinate + 1) * static_cast<T>(size) - 1) / 2;
+  }
+  template <typename T>
+  T padded(T x, int64_t size) const {
+    if (padding == kZeros) return x;
+    if (padding == kReflection)
+      x = align_corners ? reflected<T>(x, 0, 2 * (size - 1)) : reflected<T>(x, -1, 2 * size - 1);
+    return std::min(static_cast<T>(size - 1), std::max(x, T(0)));
+  }
+  template <typename T>
+  T position(T coordinate, int64_t size) const {
+    return padded(unnormalized(coordinate, size), size);
+  }
+};
+
+// An element of an image that is zero outside.
+struct Tap {
+  int64_t offset;  // -1: outside
+  double weight;
+};
+
+int64_t as_index(double x) {
+  // Positions that no integer holds lie outside of every image.
+  return x > -9e15 && x < 9e15 ? static_cast<int64_t>(x) : int64_t{-1};
+}
+
+template <typename T>
+std::array<T, 4> cubic_weights(T t) {
+  const T a = static_cast<T>(-0.75);
+  const auto near = [&](T x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+  const auto far = [&](T x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
+  return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+}
+
+template <typename T>
+class Sampler {
+ public:
+  Sampler(std::span<const int64_t> sizes, int64_t interpolation, const Placement& placement)
+      : sizes_(sizes), interpolation_(interpolation), placement_(placement) {}
+
+  // `coordinates` are x, y and z, the last dimension first. Gives the number of taps.
+  size_t taps(const T* coordinates, std::array<Tap, 16>& taps) const {
+    if (interpolation_ == kBicubic) return bicubic(coordinates, taps);
+    const size_t dims = sizes_.size();
+    std::array<T, 3> position{};
+    for (size_t d = 0; d < dims; ++d) {
+      position[d] = placement_.position(coordinates[dims - 1 - d], sizes_[d]);
+    }
+    if (interpolation_ == kNearest) {
+      std::array<int64_t, 3> index{};
+      for (size_t d = 0; d < dims; ++d) {
+        index[d] = as_index(static_cast<double>(std::nearbyint(position[d])));
+      }
+      taps[0] = {offset(index), 1};
+      return 1;
+    }
+    for (size_t corner = 0; corner < size_t{1} << dims; ++corner) {
+      std::array<int64_t, 3> index{};
+      T weight = 1;
+      for (size_t d = 0; d < dims; ++d) {
+        const T low = std::floor(position[d]);
+        const bool is_high = (corner >> (dims - 1 - d) & 1) != 0;
+        index[d] = as_index(static_cast<double>(low));
+        if (is_high && index[d] >= -1) ++index[d];
+        weight *= is_high ? position[d] - low : low + 1 - position[d];
+      }
+      taps[corner] = {offset(index), static_cast<double>(weight)};
+    }
+    return size_t{1} << dims;
+  }
+
+ private:
+  int64_t offset(const std::array<int64_t, 3>& index) const {
+    int64_t at = 0;
+    for (size_t d = 0; d < sizes_.size(); ++d) {
+      if (index[d] < 0 || index[d] >= sizes_[d]) return -1;
+      at = at * sizes_[d] + index[d];
+    }
+    return at;
+  }
+
+  // Every tap is padded by itself.
+  size_t bicubic(const T* coordinates, std::array<Tap, 16>& taps) const {
+    const T y = placement_.unnormalized(coordinates[1], sizes_[0]);
+    const T x = placement_.unnormalized(coordinates[0], sizes_[1]);
+    const T row = std::floor(y);
+    const T column = std::floor(x);
+    const std::array<T, 4> rows = cubic_weights<T>(y - row);
+    const std::array<T, 4> columns = cubic_weights<T>(x - column);
+    for (size_t i = 0; i < 4; ++i) {
+      for (size_t j = 0; j < 4; ++j) {
+        const T at_y = placement_.padded(row + static_cast<T>(i) - 1, sizes_[0]);
+        const T at_x = placement_.padded(column + static_cast<T>(j) - 1, sizes_[1]);
+        taps[i * 4 + j] = {
+            offset({as_index(static_cast<double>(at_y)), as_index(static_cast<double>(at_x)), 0}),
+            static_cast<double>(rows[i] * columns[j])};
+      }
+    }
+    return 16;
+  }
+
+  std::span<const int64_t> sizes_;
+  int64_t interpolation_;
+  Placement placement_;
+};
+
+template <typename T>
+void sample(Context& context, const Tensor& input, const Tensor& grid, int64_t interpolation,
+            const Placement& placement, const Tensor& out) {
+  const std::span<const int64_t> sizes = input.sizes().span().subspan(2);
+  const Sampler<T> sampler(sizes, interpolation, placement);
+  const int64_t channels = input.sizes()[1];
+  int64_t pixels = 1, samples = 1;
+  for (const int64_t size : sizes) pixels *= size;
+  for (const int64_t size : out.sizes().span().subspan(2)) samples *= size;
+  const auto dims = static_cast<int64_t>(sizes.size());
+  const T* const from = input.data<T>();
+  const T* const places = grid.data<T>();
+  T* const to = out.mutable_data<T>();
+  const auto grain = static_cast<size_t>(std::max<int64_t>(4096 / (channels + 1), 1));
+  context.pool().for_each_range(
+      static_cast<size_t>(input.sizes()[0] * samples), grain, [&](size_t begin, size_t end) {
+        std::array<Tap, 16> taps;
+        for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
+          const size_t count = sampler.taps(places + i * dims, taps);
+          const int64_t image = i / samples;
+          for (int64_t c = 0; c < channels; ++c) {
+            const T* const plane = from + (image * channels + c) * pixels;
+            T sum = 0;
+            for (size_t k = 0; k < count; ++k) {
+              if (taps[k].offset >= 0) sum += plane[taps[k].offset] * static_cast<T>(taps[k].weight);
+            }
+            to[(image * channels + c) * samples + i % samples] = sum;
+          }
+        }
+      });
+}
+
+void run(Context& context, const Tensor& input, const Tensor& grid, int64_t interpolation, int64_t padding,
+         bool align_corners, Tensor& out) {
+  if (!is_floating(out.dtype())) fail_dtype("grid_sampler_2d_cpu_kernel_impl", out.dtype());
+  const DType dtype = kernels::compute_dtype(out.dtype());
+  const auto packed_as = [&](const Tensor& tensor) {
+    if (tensor.dtype() == dtype && tensor.is_contiguous()) return tensor;
+    const Tensor made = context.allocate(dtype, tensor.sizes());
+    copy_into(context, tensor, made);
+    return made;
+  };
+  const Tensor image = packed_as(input);
+  const Tensor places = packed_as(grid);
+  const Tensor to = out.dtype() == dtype ? out : context.allocate(dtype, out.sizes());
+  const Placement placement{padding, align_corners};
+  if (dtype == DType::kFloat64) {
+    sample<double>(context, image, places, interpolation, placement, to);
+  } else {
+    sample<float>(context, image, places, interpolation, placement, to);
+  }
+  if (to.storage() != out.storage()) copy_into(context, to, out);
+}
+
+template <typename N, size_t kDims>
+Info<N> sampler_shape(const Info<N>& input, const Info<N>& grid, int64_t interpolation_mode, int64_t, bool) {
+  // Without a fixed number, as many dimensions as the input has.
+  return sampled_info(input, grid, kDims == 0 ? (input.dim() == 5 ? 3 : 2) : kDims, interpolation_mode);
+}
+
+// ---- affine maps: grid[n, h, w] = theta[n] * (x, y, 1)
+
+template <typename N>
+Info<N> affine_shape(const Info<N>& theta, std::span<const N> size, bool) {
+  require(size.size() == 4 || size.size() == 5,
+          "affine_grid_generator needs 4d (spatial) or 5d (volumetric) inputs.");
+  const auto dims = static_cast<int64_t>(size.size()) - 2;
+  require(theta.dim() == 3 && theta.sizes[0] == size[0] && theta.sizes[1] == N(dims) &&
+              theta.sizes[2] == N(dims + 1),
+          "affine_grid_generator: theta must have a matrix for each image");
+  ShortList<N> sizes{size[0]};
+  for (size_t d = 2; d < size.size(); ++d) sizes.push_back(size[d]);
+  sizes.push_back(dims);
+  return contiguous<N>(theta.dtype, std::move(sizes), theta.device);
+}
+
+double place(int64_t index, int64_t size, bool align_corners) {
+  if (size <= 1) return 0;
+  const double between = -1.0 + 2.0 * static_cast<double>(index) / static_cast<double>(size - 1);
+  return align_corners ? between : between * static_cast<double>(size - 1) / static_cast<double>(size);
+}
+
+void affine_kernel(Context& context, const Tensor& theta, std::span<const int64_t> size, bool align_corners,
+                   Tensor& out) {
+  if (!is_floating(out.dtype())) fail_dtype("affine_grid_generator", out.dtype());
+  const auto numbers = [&](const Tensor& tensor, bool copies) {
+    const Tensor made = context.allocate(DType::kFloat64, tensor.sizes());
+    if (copies) copy_into(context, tensor, made);
+    return made;
+  };
+  const Tensor maps = numbers(theta, true);
+  const Tensor grid = numbers(out, false);
+  const size_t dims = size.size() - 2;
+  const int64_t points = out.element_count() / size[0] / static_cast<int64_t>(dims);
+  double* to = grid.mutable_data<double>();
+  for (int64_t n = 0; n < size[0]; ++n) {
+    const double* const map = maps.data<double>() + n * static_cast<int64_t>(dims * (dims + 1));
+    for (int64_t point = 0; point < points; ++point) {
+      std::array<double, 3> x{};
+      int64_t rest = point;
+      for (size_t d = dims; d-- > 0;) {  // x is the last dimension
+        x[dims - 1 - d] = place(rest % size[d + 2], size[d + 2], align_corners);
+        rest /= size[d + 2];
+      }
+      for (size_t row = 0; row < dims; ++row) {
+        double sum = map[row * (dims + 1) + dims];
+        for (size_t d = 0; d < dims; ++d) sum += map[row * (dims + 1) + d] * x[d];
+        *to++ = sum;
+      }
+    }
+  }
+  copy_into(context, grid, out);
+}
+
+}  // namespace
+
+void define_grid_sample(Library& library) {
+  library
+      .define(
+          "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+          "align_corners) -> Tensor")
+      .shape<sampler_shape<int64_t, 0>, sampler_shape<SymInt, 0>>()
+      .kernel<run>();
+  library
+      .define(
+          "aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+          "align_corners) -> Tensor")
+      .shape<sampler_shape<int64_t, 2>, sampler_shape<SymInt, 2>>()
+      .kernel<run>();
+  library
+      .define(
+          "aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+          "align_corners) -> Tensor")
+      .shape<sampler_shape<int64_t, 3>, sampler_shape<SymInt, 3>>()
+      .kernel<run>();
+  library.define("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor")
+      .shape<affine_shape<int64_t>, affine_shape<SymInt>>()
+      .kernel<affine_kernel>();
+}
+
+}  // namespace flambeau::ops

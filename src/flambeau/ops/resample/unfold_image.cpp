@@ -1,0 +1,249 @@
+// Windows of images as columns of a matrix and back: im2col, col2im; and what undoes max pooling:
+// max_unpool2d.
+#include <fmt/format.h>
+
+#include "flambeau/kernels/element.h"
+#include "flambeau/ops/dense/convolution.h"
+#include "flambeau/ops/dense/product.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+using Numbers = std::span<const int64_t>;
+
+struct WindowArguments {
+  Dims kernel, dilation, padding, stride;
+};
+
+WindowArguments window_arguments(Numbers kernel, Numbers dilation, Numbers padding, Numbers stride) {
+  const auto pair = [](Numbers given, const char* name, int64_t least) {
+    if (given.size() != 1 && given.size() != 2)
+      fail_argument(fmt::format("It is expected {} equals to 2, but got size {}", name, given.size()));
+    const Dims two{given[0], given.back()};
+    for (const int64_t number : two) {
+      if (number < least)
+        fail_argument(fmt::format("{} should be {} zero, but got {}", name,
+                                  least == 1 ? "greater than" : "at least", number));
+    }
+    return two;
+  };
+  return {pair(kernel, "kernel_size", 1), pair(dilation, "dilation", 1), pair(padding, "padding", 0),
+          pair(stride, "stride", 1)};
+}
+
+// How many windows fit along one dimension.
+template <typename N>
+N window_count(const N& size, const WindowArguments& arguments, size_t d) {
+  return floor_div(size + N(2 * arguments.padding[d] - arguments.dilation[d] * (arguments.kernel[d] - 1) - 1),
+                   N(arguments.stride[d])) +
+         N(1);
+}
+
+template <typename N>
+Info<N> im2col_shape(const Info<N>& self, Numbers kernel_size, Numbers dilation, Numbers padding,
+                     Numbers stride) {
+  const WindowArguments arguments = window_arguments(kernel_size, dilation, padding, stride);
+  if (self.dim() != 3 && self.dim() != 4) {
+    fail_argument(fmt::format(
+        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+        "input, but got: {}",
+        sizes_text(self.sizes.span())));
+  }
+  const size_t first = self.dim() - 3;
+  const N rows = window_count<N>(self.sizes[first + 1], arguments, 0);
+  const N columns = window_count<N>(self.sizes[first + 2], arguments, 1);
+  require(
+      rows >= N(1) && columns >= N(1),
+      "im2col: the image with its padding is smaller than the kernel; its components must be at least one");
+  ShortList<N> sizes;
+  if (first == 1) sizes.push_back(self.sizes[0]);
+  sizes.push_back(self.sizes[first] * N(arguments.kernel[0] * arguments.kernel[1]));
+  sizes.push_back(rows * columns);
+  return contiguous<N>(self.dtype, std::move(sizes), self.device);
+}
+
+void require_window_type(std::string_view what, DType dtype) {
+  if (is_floating(dtype) || dtype == DType::kBool || dtype == DType::kComplex64 ||
+      dtype == DType::kComplex128)
+    return;
+  fail_dtype(what, dtype);
+}
+
+// The windows of a padded image as a view: [batch, channels, kernel, kernel, windows, windows].
+Tensor windows_of(const Tensor& image, const WindowArguments& arguments, int64_t rows, int64_t columns) {
+  const Dims& strides = image.strides();
+  return image.with_geometry(
+      {{image.sizes()[0], image.sizes()[1], arguments.kernel[0], arguments.kernel[1], rows, columns},
+       {strides[0], strides[1], arguments.dilation[0] * strides[2], arguments.dilation[1] * strides[3],
+        arguments.stride[0] * strides[2], arguments.stride[1] * strides[3]},
+       image.offset()});
+}
+
+// A zeroed image with room for the padding, and the view of its inside.
+std::pair<Tensor, Tensor> padded_image(Context& context, DType dtype, const Dims& sizes,
+                                       const Dims& padding) {
+  const Tensor whole =
+      context.allocate(dtype, Dims{sizes[0], sizes[1], sizes[2] + 2 * padding[0], sizes[3] + 2 * padding[1]});
+  fill(context, whole, 0);
+  const int64_t offset = padding[0] * whole.strides()[2] + padding[1];
+  return {whole, whole.with_geometry({sizes, whole.strides(), whole.offset() + offset})};
+}
+
+void im2col_kernel(Context& context, const Tensor& self, Numbers kernel_size, Numbers dilation,
+                   Numbers padding, Numbers stride, Tensor& out) {
+  require_window_type("im2col_out_cpu", out.dtype());
+  const WindowArguments arguments = window_arguments(kernel_size, dilation, padding, stride);
+  const Tensor image = self.dim() == 4 ? self : unsqueezed(self, 0);
+  const auto [whole, inside] = padded_image(context, image.dtype(), image.sizes(), arguments.padding);
+  copy_into(context, image, inside);
+  const Tensor windows = windows_of(whole, arguments, window_count(image.sizes()[2], arguments, 0),
+                                    window_count(image.sizes()[3], arguments, 1));
+  copy_into(context, windows,
+            out.with_geometry({windows.sizes(), contiguous_strides(windows.sizes()), out.offset()}));
+}
+
+template <typename N>
+Info<N> col2im_shape(const Info<N>& self, std::span<const N> output_size, Numbers kernel_size,
+                     Numbers dilation, Numbers padding, Numbers stride) {
+  const WindowArguments arguments = window_arguments(kernel_size, dilation, padding, stride);
+  require(output_size.size() == 2, "It is expected output_size equals to 2");
+  if (self.dim() != 2 && self.dim() != 3) {
+    fail_argument(fmt::format(
+        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+        "for input, but got: {}",
+        sizes_text(self.sizes.span())));
+  }
+  const size_t first = self.dim() - 2;
+  const int64_t taps = arguments.kernel[0] * arguments.kernel[1];
+  require(modulo(self.sizes[first], N(taps)) == N(0),
+          "Expected size of input's dimension 1 to be divisible by the product of kernel_size");
+  const N windows =
+      window_count<N>(output_size[0], arguments, 0) * window_count<N>(output_size[1], arguments, 1);
+  if (!(self.sizes[first + 1] == windows)) {
+    fail_argument(
+        fmt::format("expected the size of the input's last dimension to match the number of sliding "
+                    "blocks {}, but got {}",
+                    number_text(windows), number_text(self.sizes[first + 1])));
+  }
+  ShortList<N> sizes;
+  if (first == 1) sizes.push_back(self.sizes[0]);
+  sizes.push_back(floor_div(self.sizes[first], N(taps)));
+  sizes.push_back(output_size[0]);
+  sizes.push_back(output_size[1]);
+  return contiguous<N>(self.dtype, std::move(sizes), self.device);
+}
+
+template <typename T>
+void add_windows(const Tensor& columns, const Tensor& windows) {
+  const Dims& sizes = windows.sizes();
+  const Dims& strides = windows.strides();
+  const T* from = columns.data<T>();
+  T* const to = windows.mutable_data<T>();
+  for (int64_t plane = 0; plane < sizes[0] * sizes[1]; ++plane) {
+    for (int64_t tap = 0; tap < sizes[2] * sizes[3]; ++tap) {
+      T* const start = to + plane * strides[1] + tap / sizes[3] * strides[2] + tap % sizes[3] * strides[3];
+      for (int64_t row = 0; row < sizes[4]; ++row) {
+        for (int64_t column = 0; column < sizes[5]; ++column) {
+          start[row * strides[4] + column * strides[5]] += *from++;
+        }
+      }
+    }
+  }
+}
+
+void col2im_kernel(Context& context, const Tensor& self, Numbers output_size, Numbers kernel_size,
+                   Numbers dilation, Numbers padding, Numbers stride, Tensor& out) {
+  require_window_type("col2im_out_cpu", out.dtype());
+  const WindowArguments arguments = window_arguments(kernel_size, dilation, padding, stride);
+  const DType dtype = kernels::compute_dtype(out.dtype());
+  const Tensor columns = context.allocate(dtype, self.sizes());
+  copy_into(context, self, columns);
+  const Tensor image = out.dim() == 4 ? out : unsqueezed(out, 0);
+  const auto [whole, inside] = padded_image(context, dtype, image.sizes(), arguments.padding);
+  const Tensor windows = windows_of(whole, arguments, window_count(output_size[0], arguments, 0),
+                                    window_count(output_size[1], arguments, 1));
+  switch (kernels::compute_type(dtype)) {
+    case kernels::Compute::kDouble:
+      add_windows<double>(columns, windows);
+      break;
+    case kernels::Compute::kComplexFloat:
+      add_windows<std::complex<float>>(columns, windows);
+      break;
+    case kernels::Compute::kComplexDouble:
+      add_windows<std::complex<double>>(columns, windows);
+      break;
+    case kernels::Compute::kFloat:
+      add_windows<float>(columns, windows);
+      break;
+    default:
+      add_windows<int64_t>(columns, windows);
+  }
+  copy_into(context, inside, image);
+}
+
+// ---- max_unpool2d
+
+template <typename N>
+Info<N> unpool_shape(const Info<N>& self, const Info<N>& indices, std::span<const N> output_size) {
+  require(indices.dtype == DType::kInt64, "elements in indices should be type int64");
+  require(output_size.size() == 2,
+          "There should be exactly two elements (height, width) in output_size for max_unpooling2d");
+  require(self.dim() == 3 || self.dim() == 4, "Input to max_unpooling2d should be a 3d or 4d Tensor");
+  require(self.sizes == indices.sizes,
+          "Expected shape of indices to be the same as that of the input tensor");
+  Info<N> out{.dtype = self.dtype, .device = self.device};
+  for (size_t d = 0; d + 2 < self.dim(); ++d) out.sizes.push_back(self.sizes[d]);
+  out.sizes.push_back(output_size[0]);
+  out.sizes.push_back(output_size[1]);
+  out.strides = suggested_format(self) == MemoryFormat::kContiguous ? row_major(out.sizes)
+                                                                    : channels_last_strides(out.sizes);
+  return out;
+}
+
+void unpool_kernel(Context& context, const Tensor& self, const Tensor& indices, Numbers output_size,
+                   Tensor& out) {
+  const int64_t size = output_size[0] * output_size[1];
+  const Tensor values = packed(context, self);
+  const Tensor places = packed(context, indices);
+  const Tensor made = context.allocate(out.dtype(), out.sizes());
+  fill(context, made, 0);
+  const auto element = static_cast<int64_t>(out.element_size());
+  const int64_t count = values.sizes()[values.dim() - 1] * values.sizes()[values.dim() - 2];
+  uint8_t* const to = made.mutable_data();
+  for (int64_t i = 0; i < values.element_count(); ++i) {
+    const int64_t place = places.data<int64_t>()[i];
+    if (place < 0 || place >= size) {
+      fail_argument(fmt::format("Found an invalid max index: {} (output volumes are of size {}x{})", place,
+                                output_size[0], output_size[1]));
+    }
+    std::copy_n(values.data() + i * element, element, to + (i / count * size + place) * element);
+  }
+  copy_into(context, made, out);
+}
+
+}  // namespace
+
+void define_unfold_image(Library& library) {
+  library
+      .define(
+          "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "
+          "Tensor")
+      .shape<im2col_shape<int64_t>, im2col_shape<SymInt>>()
+      .kernel<im2col_kernel>();
+  library
+      .define(
+          "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
+          "padding, int[2] stride) -> Tensor")
+      .shape<col2im_shape<int64_t>, col2im_shape<SymInt>>()
+      .kernel<col2im_kernel>();
+  library.define("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor")
+      .shape<unpool_shape<int64_t>, unpool_shape<SymInt>>()
+      .kernel<unpool_kernel>();
+}
+
+}  // namespace flambeau::ops

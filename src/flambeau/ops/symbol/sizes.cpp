@@ -1,0 +1,98 @@
+// What a tensor says of itself as numbers: sizes, strides, its only element.
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+Value sizes(const Tensor& self) {
+  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return geometry->sizes;
+  return self.sizes();
+}
+Value strides(const Tensor& self) {
+  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return geometry->strides;
+  return self.strides();
+}
+
+// A literal among symbols is a plain number.
+Value plain(const SymInt& number) { return number.is_literal() ? Value(number.literal()) : Value(number); }
+
+Value size_at(const Tensor& self, int64_t dim) {
+  if (rank_of(self) == 0) {
+    fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
+  }
+  const size_t d = wrap_dim(dim, rank_of(self));
+  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->sizes[d]);
+  return self.sizes()[d];
+}
+Value stride_at(const Tensor& self, int64_t dim) {
+  if (rank_of(self) == 0) {
+    fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
+  }
+  const size_t d = wrap_dim(dim, rank_of(self));
+  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->strides[d]);
+  return self.strides()[d];
+}
+Value element_count(const Tensor& self) {
+  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) {
+    return plain(product(geometry->sizes.span()));
+  }
+  return self.element_count();
+}
+Value storage_offset(const Tensor& self) {
+  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->offset);
+  return self.offset();
+}
+bool is_contiguous_in(const Tensor& self, MemoryFormat format) {
+  const auto answer = [&](const auto& info) {
+    if (format == MemoryFormat::kChannelsLast || format == MemoryFormat::kChannelsLast3d) {
+      return info.dim() == (format == MemoryFormat::kChannelsLast ? 4U : 5U) && is_channels_last(info);
+    }
+    return is_contiguous(info);
+  };
+  if (self.symbolic_geometry() != nullptr) return answer(boxing::unbox_info<SymInt>(self));
+  return answer(info_of(self));
+}
+int64_t dim(const Tensor& self) { return static_cast<int64_t>(rank_of(self)); }
+bool is_floating_point(const Tensor& self) { return is_floating(self.dtype()); }
+bool is_complex_tensor(const Tensor& self) { return is_complex(self.dtype()); }
+
+Scalar only_element(const Tensor& self) { return item(self); }
+
+bool is_nonzero(const Tensor& self) {
+  if (self.element_count() == 0) fail_view("Boolean value of Tensor with no values is ambiguous");
+  if (self.element_count() > 1) fail_view("Boolean value of Tensor with more than one value is ambiguous");
+  const Scalar number = item(self);
+  return number.is_complex() ? number.to_complex() != std::complex<double>() : number.to_double() != 0;
+}
+
+}  // namespace
+
+void define_sizes(Library& library) {
+  library.define("aten::sym_size.int(Tensor self, int dim) -> SymInt").function<size_at>();
+  library.define("aten::sym_size(Tensor self) -> SymInt[]").function<sizes>();
+  library.define("aten::size.int(Tensor self, int dim) -> int").function<size_at>();
+  library.define("aten::size(Tensor self) -> int[]").function<sizes>();
+  library.define("aten::sym_stride.int(Tensor self, int dim) -> SymInt").function<stride_at>();
+  library.define("aten::sym_stride(Tensor self) -> SymInt[]").function<strides>();
+  library.define("aten::stride.int(Tensor self, int dim) -> int").function<stride_at>();
+  library.define("aten::stride(Tensor self) -> int[]").function<strides>();
+  library.define("aten::sym_numel(Tensor self) -> SymInt").function<element_count>();
+  library.define("aten::numel(Tensor self) -> int").function<element_count>();
+  library.define("aten::sym_storage_offset(Tensor self) -> SymInt").function<storage_offset>();
+  library.define("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool")
+      .function<is_contiguous_in>();
+  library.define("aten::dim(Tensor self) -> int").function<dim>();
+  library.define("aten::is_floating_point(Tensor self) -> bool").function<is_floating_point>();
+  library.define("aten::is_complex(Tensor self) -> bool").function<is_complex_tensor>();
+  library.define("aten::item(Tensor self) -> Scalar").function<only_element>();
+  library.define("aten::_local_scalar_dense(Tensor self) -> Scalar").function<only_element>();
+  library.define("aten::is_nonzero(Tensor self) -> bool").function<is_nonzero>();
+}
+
+}  // namespace flambeau::ops

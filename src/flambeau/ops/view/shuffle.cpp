@@ -1,0 +1,139 @@
+// Channels and pixels rearranged: a copy between two ways of splitting the dimensions.
+#include <fmt/format.h>
+
+#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/library.h"
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::ops {
+namespace {
+
+// A dimension as two: `outer` runs of what is left.
+template <typename N>
+Info<N> split_dim(const Info<N>& self, size_t dim, const N& outer) {
+  Info<N> info = self;
+  const N inner = floor_div(self.sizes[dim], outer);
+  info.sizes[dim] = outer;
+  info.strides[dim] = self.strides[dim] * inner;
+  info.sizes.insert(dim + 1, inner);
+  info.strides.insert(dim + 1, self.strides[dim]);
+  return info;
+}
+
+template <typename N>
+Info<N> pixel_shuffle_shape(const Info<N>& self, int64_t factor) {
+  if (self.dim() < 3) {
+    fail_view(fmt::format(
+        "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)",
+        self.dim()));
+  }
+  if (factor <= 0)
+    fail_view(fmt::format("pixel_shuffle expects a positive upscale_factor, but got {}", factor));
+  const size_t c = self.dim() - 3;
+  const N square = times(N(factor), N(factor));
+  if (!(modulo(self.sizes[c], square) == N(0))) {
+    fail_view(
+        fmt::format("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+                    "upscale_factor, but input.size(-3)={} is not divisible by {}",
+                    number_text(self.sizes[c]), number_text(square)));
+  }
+  ShortList<N> sizes = self.sizes;
+  sizes[c] = floor_div(sizes[c], square);
+  sizes[c + 1] *= N(factor);
+  sizes[c + 2] *= N(factor);
+  return formatted(self.dtype, std::move(sizes), suggested_format(self), self.device);
+}
+
+void pixel_shuffle_kernel(Context& context, const Tensor& self, int64_t factor, Tensor& out) {
+  const size_t c = self.dim() - 3;
+  // (channels, r, r, h, w) against (channels, h, r, w, r).
+  Info<int64_t> from = split_dim(info_of(self), c, out.sizes()[c]);
+  from = split_dim(from, c + 1, factor);
+  Info<int64_t> to = split_dim(info_of(out), c + 2, self.sizes()[c + 2]);
+  to = split_dim(to, c + 1, self.sizes()[c + 1]);
+  Dims order;
+  for (size_t d = 0; d <= c; ++d) order.push_back(static_cast<int64_t>(d));
+  for (const size_t d : {3, 1, 4, 2}) order.push_back(static_cast<int64_t>(c + d));
+  copy_into(context, viewed(self, permute_info(from, order)), viewed(out, to));
+}
+
+template <typename N>
+Info<N> pixel_unshuffle_shape(const Info<N>& self, int64_t factor) {
+  if (self.dim() < 3) {
+    fail_view(fmt::format(
+        "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)",
+        self.dim()));
+  }
+  if (factor <= 0) {
+    fail_view(fmt::format("pixel_unshuffle expects a positive downscale_factor, but got {}", factor));
+  }
+  const size_t c = self.dim() - 3;
+  ShortList<N> sizes = self.sizes;
+  for (size_t d = c + 1; d < self.dim(); ++d) {
+    if (!(modulo(sizes[d], N(factor)) == N(0))) {
+      fail_view(fmt::format(
+          "pixel_unshuffle expects {} to be divisible by downscale_factor, but input.size({})={} "
+          "is not divisible by {}",
+          d == c + 1 ? "height" : "width", static_cast<int64_t>(d) - static_cast<int64_t>(self.dim()),
+          number_text(sizes[d]), factor));
+    }
+    sizes[d] = floor_div(sizes[d], N(factor));
+  }
+  sizes[c] *= times(N(factor), N(factor));
+  return formatted(self.dtype, std::move(sizes), suggested_format(self), self.device);
+}
+
+void pixel_unshuffle_kernel(Context& context, const Tensor& self, int64_t factor, Tensor& out) {
+  const size_t c = self.dim() - 3;
+  Info<int64_t> to = split_dim(info_of(out), c, self.sizes()[c]);
+  to = split_dim(to, c + 1, factor);
+  Info<int64_t> from = split_dim(info_of(self), c + 2, out.sizes()[c + 2]);
+  from = split_dim(from, c + 1, out.sizes()[c + 1]);
+  // (channels, h, r, w, r) against (channels, r, r, h, w).
+  Dims order;
+  for (size_t d = 0; d <= c; ++d) order.push_back(static_cast<int64_t>(d));
+  for (const size_t d : {2, 4, 1, 3}) order.push_back(static_cast<int64_t>(c + d));
+  copy_into(context, viewed(self, permute_info(from, order)), viewed(out, to));
+}
+
+template <typename N>
+Info<N> channel_shuffle_shape(const Info<N>& self, N groups) {
+  if (self.dim() <= 2) {
+    fail_view("channel_shuffle expects input with > 2 dims, but got input with sizes " +
+              sizes_text(self.sizes));
+  }
+  if (groups <= N(0)) {
+    fail_view("Number of groups to divide channels in must be positive. Value of groups:" +
+              number_text(groups));
+  }
+  if (!(modulo(self.sizes[1], groups) == N(0))) {
+    fail_view("Number of channels must be divisible by groups. Got " + number_text(self.sizes[1]) +
+              " channels and " + number_text(groups) + " groups.");
+  }
+  return formatted(self.dtype, self.sizes, suggested_format(self), self.device);
+}
+
+void channel_shuffle_kernel(Context& context, const Tensor& self, int64_t groups, Tensor& out) {
+  const Info<int64_t> from = transpose_info(split_dim(info_of(self), 1, groups), 1, 2);
+  const Info<int64_t> to = split_dim(info_of(out), 1, self.sizes()[1] / groups);
+  copy_into(context, viewed(self, from), viewed(out, to));
+}
+
+}  // namespace
+
+void define_shuffle(Library& library) {
+  library.define("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
+      .shape<pixel_shuffle_shape<int64_t>, pixel_shuffle_shape<SymInt>>()
+      .kernel<pixel_shuffle_kernel>();
+  library.define("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
+      .shape<pixel_unshuffle_shape<int64_t>, pixel_unshuffle_shape<SymInt>>()
+      .kernel<pixel_unshuffle_kernel>();
+  library.define("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor")
+      .shape<channel_shuffle_shape<int64_t>, channel_shuffle_shape<SymInt>>()
+      .kernel<channel_shuffle_kernel>();
+  library.define("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor")
+      .shape<channel_shuffle_shape<int64_t>, channel_shuffle_shape<SymInt>>()
+      .kernel<channel_shuffle_kernel>();
+}
+
+}  // namespace flambeau::ops

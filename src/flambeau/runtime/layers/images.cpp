@@ -1,0 +1,216 @@
+// Convolutions of images with constant weights: batch normalization folded into the weights, activations and
+// residual sums done as the results are written.
+#include <cmath>
+
+#include "flambeau/base/error.h"
+#include "flambeau/kernels/onednn/pooled.h"
+#include "flambeau/ops/strides.h"
+#include "flambeau/runtime/layers/chain.h"
+#include "flambeau/runtime/layers/fuse.h"
+
+namespace flambeau::runtime {
+namespace {
+
+using kernels::ConvolutionShape;
+using kernels::onednn::Layout;
+using kernels::onednn::PooledConvolution;
+
+class ConvolutionStep final : public Prepared {
+ public:
+  ConvolutionStep(PooledConvolution layer, std::string name)
+      : layer_(std::move(layer)), name_(std::move(name)) {}
+  void run(ops::Context& context, std::span<const Value> arguments, std::span<Tensor> outputs,
+           MutableByteSpan scratch) const override {
+    layer_.run(context.pool(), arguments[0].tensor().data<float>(), outputs[0].mutable_data<float>(),
+               scratch.data());
+  }
+  size_t scratch_bytes() const override { return layer_.scratch_bytes(); }
+  std::string name() const override { return name_; }
+
+ private:
+  PooledConvolution layer_;
+  std::string name_;
+};
+
+std::optional<Layout> layout_of(const Tensor& tensor) {
+  const ops::Info<int64_t> info = ops::info_of(tensor);
+  const std::vector<int64_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
+  if (ops::is_channels_last(info)) return Layout::channels_last(sizes);
+  if (tensor.is_contiguous()) return Layout::plain(sizes);
+  return {};
+}
+
+// Nothing for one that only the operator's own kernel does.
+std::optional<ConvolutionShape> shape_of(const Plan& plan, const Step& step) {
+  if (step.op == nullptr || step.prepared) return {};
+  const std::string name = step.op->name();
+  const bool is_general = name == "aten::convolution";
+  if (!is_general && name != "aten::conv2d") return {};
+  const Tensor& input = step.arguments[0].tensor();
+  const Tensor& weight = step.arguments[1].tensor();
+  const Tensor* const bias = step.arguments[2].get_if<Tensor>();
+  const auto is_constant = [&](const Tensor& tensor) {
+    return !plan.find_buffer(tensor) && tensor.dtype() == DType::kFloat32;
+  };
+  if (input.dtype() != DType::kFloat32 || input.dim() != 4 || weight.dim() != 4 || !is_constant(weight))
+    return {};
+  if (bias != nullptr && (!is_constant(*bias) || !bias->is_contiguous())) return {};
+  if (is_general && step.arguments[6].get<bool>()) return {};
+  const auto pair = [&](size_t index) {
+    const Dims& given = step.arguments[index].get<Dims>();
+    return kernels::Spatial{0, given[0], given[given.size() - 1]};
+  };
+  ConvolutionShape shape;
+  shape.batch = input.sizes()[0];
+  shape.in_channels = input.sizes()[1];
+  shape.out_channels = weight.sizes()[0];
+  shape.groups = step.arguments[is_general ? 8 : 6].get<int64_t>();
+  shape.input = {1, input.sizes()[2], input.sizes()[3]};
+  shape.kernel = {1, weight.sizes()[2], weight.sizes()[3]};
+  shape.stride = pair(3);
+  shape.stride[0] = 1;
+  shape.padding = pair(4);
+  shape.dilation = pair(5);
+  shape.dilation[0] = 1;
+  return shape;
+}
+
+struct Parameters {
+  Tensor weight;
+  std::vector<float> bias;
+};
+
+// A batch normalization by constants behind the step: its scale and shift for each channel.
+struct Normalization {
+  std::vector<float> scale;
+  std::vector<float> shift;
+};
+
+std::optional<Normalization> as_normalization(const Plan& plan, const Step& step, const Uses& uses) {
+  if (step.op == nullptr || step.prepared) return {};
+  const std::string name = step.op->name();
+  const bool is_plain = name == "aten::batch_norm";
+  if (!is_plain && name != "aten::_native_batch_norm_legit_no_training") return {};
+  if (is_plain && step.arguments[5].get<bool>()) return {};
+  for (size_t i = 1; i < step.outputs.size(); ++i) {  // saved statistics, which nobody reads
+    const std::optional<size_t> index = plan.find_buffer(step.outputs[i]);
+    if (!index || uses.buffers[*index].leaves || !uses.buffers[*index].readers.empty()) return {};
+  }
+  const auto channels = static_cast<size_t>(step.arguments[0].tensor().sizes()[1]);
+  const auto numbers = [&](size_t index, float otherwise) -> std::optional<std::vector<float>> {
+    const Tensor* const tensor = step.arguments[index].get_if<Tensor>();
+    if (tensor == nullptr) return std::vector<float>(channels, otherwise);
+    if (plan.find_buffer(*tensor) || tensor->dtype() != DType::kFloat32 || !tensor->is_contiguous() ||
+        static_cast<size_t>(tensor->element_count()) != channels) {
+      return {};
+    }
+    return std::vector<float>(tensor->data<float>(), tensor->data<float>() + channels);
+  };
+  const auto weight = numbers(1, 1);
+  const auto bias = numbers(2, 0);
+  const auto mean = numbers(3, 0);
+  const auto variance = numbers(4, 1);
+  if (!weight || !bias || !mean || !variance || step.arguments[3].is_none() || step.arguments[4].is_none())
+    return {};
+  const double epsilon = step.arguments[is_plain ? 7 : 6].get<double>();
+  Normalization made{*weight, *bias};
+  for (size_t c = 0; c < channels; ++c) {
+    const double scale = (*weight)[c] / std::sqrt((*variance)[c] + epsilon);
+    made.scale[c] = static_cast<float>(scale);
+    made.shift[c] = static_cast<float>((*bias)[c] - (*mean)[c] * scale);
+  }
+  return made;
+}
+
+Parameters fold(const Tensor& weight, const Tensor* bias, const Normalization* normalization) {
+  Parameters made;
+  const Tensor packed = weight.to_contiguous();
+  const auto channels = static_cast<size_t>(weight.sizes()[0]);
+  if (bias != nullptr) made.bias.assign(bias->data<float>(), bias->data<float>() + channels);
+  if (normalization == nullptr) {
+    made.weight = packed;
+    return made;
+  }
+  made.bias.resize(channels);
+  made.weight =
+      Tensor::contiguous(DType::kFloat32, packed.sizes(), Storage::uninitialized(packed.byte_count()));
+  const auto size = static_cast<size_t>(packed.element_count()) / channels;
+  const float* from = packed.data<float>();
+  float* to = made.weight.mutable_data<float>();
+  for (size_t c = 0; c < channels; ++c) {
+    for (size_t i = 0; i < size; ++i) *to++ = *from++ * normalization->scale[c];
+    made.bias[c] = made.bias[c] * normalization->scale[c] + normalization->shift[c];
+  }
+  return made;
+}
+
+std::string name_of(const Step& step, bool is_normalized, const Chain& chain, const Plan& plan) {
+  std::string name = step.op->name();
+  if (is_normalized) name += " + batch_norm";
+  for (const size_t index : chain.steps)
+    name += " + " + std::string(plan.steps[index].op->schema.name.base_name());
+  return name;
+}
+
+void prepare(ops::Context& context, Rewrite& rewrite, size_t index) {
+  Plan& plan = rewrite.plan();
+  Step& step = plan.steps[index];
+  const std::optional<ConvolutionShape> shape = shape_of(plan, step);
+  if (!shape) return;
+  size_t last = index;
+  std::optional<Normalization> normalization;
+  const size_t next = rewrite.uses().only_reader(plan, index);
+  if (next != Uses::kNobody && is_same_view(plan.steps[next].arguments[0].tensor(), step.outputs[0])) {
+    normalization = as_normalization(plan, plan.steps[next], rewrite.uses());
+    if (normalization && plan.steps[next].outputs[0].strides() == step.outputs[0].strides()) {
+      last = next;
+    } else {
+      normalization.reset();
+    }
+  }
+  Chain chain;
+  if (normalization && plan.steps[last].outputs.size() > 1) {
+    chain.out = plan.steps[last]
+                    .outputs[0];  // its statistics are results too: what follows is found by its own buffer
+    const std::vector<Tensor> all = plan.steps[last].outputs;
+    plan.steps[last].outputs.resize(1);
+    chain = follow(rewrite, index, last, true);
+    plan.steps[last].outputs = all;
+  } else {
+    chain = follow(rewrite, index, last, true);
+  }
+  const std::optional<Layout> source = layout_of(step.arguments[0].tensor());
+  const std::optional<Layout> out = layout_of(step.outputs[0]);
+  if (!source || !out) return;
+  const Parameters parameters = fold(step.arguments[1].tensor(), step.arguments[2].get_if<Tensor>(),
+                                     normalization ? &*normalization : nullptr);
+  const int parts = context.pool().threads() == 1 ? 1 : context.pool().threads() * 2;
+  const auto make = [&](std::span<const kernels::onednn::PostOp> post) {
+    return PooledConvolution(parts, *shape, *source, *out, parameters.weight.data<float>(),
+                             parameters.bias.empty() ? nullptr : parameters.bias.data(), post);
+  };
+  try {
+    step.prepared = std::make_shared<ConvolutionStep>(make(chain.post),
+                                                      name_of(step, normalization.has_value(), chain, plan));
+  } catch (const Error&) {
+    return;  // the operator's own kernels do it
+  }
+  step.outputs = {chain.out};
+  step.arguments.resize(1);
+  if (normalization) rewrite.remove(last);
+  for (const size_t taken : chain.steps) rewrite.remove(taken);
+  if (chain.sum.defined()) rewrite.move(chain.out, chain.sum);
+}
+
+}  // namespace
+
+void prepare_images(ops::Context& context, Plan& plan) {
+  if (!kernels::onednn::available()) return;
+  Rewrite rewrite(plan);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (!rewrite.is_removed(i)) prepare(context, rewrite, i);
+  }
+  rewrite.finish();
+}
+
+}  // namespace flambeau::runtime

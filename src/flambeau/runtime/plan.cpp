@@ -1,0 +1,68 @@
+#include "flambeau/runtime/plan.h"
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/runtime/interpreter.h"
+#include "flambeau/runtime/layers/fuse.h"
+#include "flambeau/runtime/memory.h"
+#include "flambeau/runtime/record.h"
+#include "flambeau/runtime/tidy.h"
+#include "flambeau/runtime/uses.h"
+
+namespace flambeau::runtime {
+namespace {
+
+// Memory that leaves the run cannot be the run's own.
+void mark_outputs(Plan& plan) {
+  for (const Value& output : plan.outputs) {
+    for_each_tensor(output, [&](const Tensor& tensor) {
+      const std::optional<size_t> index = plan.find_buffer(tensor);
+      if (index && plan.buffers[*index].kind == Buffer::Kind::kArena)
+        plan.buffers[*index].kind = Buffer::Kind::kOutput;
+    });
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
+                                const std::vector<PlanInput>& inputs) {
+  auto plan = std::make_unique<Plan>();
+  Recorder recorder(*plan, code);
+  std::vector<Value> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* const tensor = inputs[i].value.get_if<Tensor>();
+    if (tensor == nullptr || inputs[i].is_constant) {
+      values.push_back(inputs[i].value);
+    } else {
+      // The input's own place in its storage is added in each run.
+      const Tensor at_zero = tensor->with_geometry({tensor->sizes(), tensor->strides(), 0});
+      values.emplace_back(recorder.stand_in(at_zero, {.kind = Buffer::Kind::kInput, .input = i}));
+    }
+  }
+  ops::Context recording = context;
+  recording.interceptor = &recorder;
+  Interpreter interpreter(recording);
+  interpreter.on_node = [&](const graph::Node& node) { recorder.set_node(std::string(node.label())); };
+  std::vector<Value> copies;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_written[i]) continue;
+    if (values[i].is_tensor()) values[i] = ops::call(recording, "aten::clone", values[i]);
+    copies.push_back(values[i]);
+  }
+  plan->outputs = interpreter.run(code, std::move(values));
+  plan->outputs.insert(plan->outputs.end(), copies.begin(), copies.end());
+  for (Value& output : plan->outputs) {
+    for_each_tensor(output, [&](Tensor& tensor) { tensor = recorder.restored(tensor, context.library()); });
+  }
+  split_rewritten_buffers(*plan);
+  mark_outputs(*plan);
+  drop_unread_steps(*plan);
+  prepare_images(context, *plan);
+  prepare_products(context, *plan);
+  prepare_recurrent(context, *plan);
+  place_buffers(*plan);
+  return plan;
+}
+
+}  // namespace flambeau::runtime

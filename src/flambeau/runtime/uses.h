@@ -1,0 +1,36 @@
+// Who writes and who reads each buffer of a plan.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "flambeau/runtime/plan.h"
+
+namespace flambeau::runtime {
+
+struct Uses {
+  static constexpr size_t kNobody = ~size_t{0};
+
+  explicit Uses(const Plan& plan);
+
+  struct Of {
+    size_t writer = kNobody;         // the only step that writes it
+    bool has_other_writers = false;  // then nothing is known of what it holds when
+    bool leaves = false;             // it is an input or output of the run
+    std::vector<size_t> readers;     // in order, each step once
+  };
+  std::vector<Of> buffers;  // beside the plan's
+
+  // The only step that reads what this step gives as its only result, all of it as it is; kNobody when there
+  // is none.
+  size_t only_reader(const Plan& plan, size_t step) const;
+};
+
+// The same place, sizes and strides.
+bool is_same_view(const Tensor& a, const Tensor& b);
+
+// Gives each step that replaces a buffer's whole contents a buffer of its own, so that buffers are written
+// once. What the steps compute stays the same.
+void split_rewritten_buffers(Plan& plan);
+
+}  // namespace flambeau::runtime

@@ -1,0 +1,112 @@
+#include "flambeau/runtime/workspace.h"
+
+#include <chrono>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
+
+namespace flambeau::runtime {
+
+Workspace::Workspace(const Plan& plan)
+    : plan_(plan),
+      arena_(Storage::uninitialized(plan.arena_bytes)),
+      scratch_(Storage::uninitialized(plan.scratch_bytes)),
+      storages_(plan.buffers.size()),
+      patches_(plan.buffers.size()) {
+  uint8_t* const base = arena_->mutable_bytes().data();
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& buffer = plan.buffers[i];
+    if (buffer.kind == Buffer::Kind::kArena)
+      storages_[i] = Storage::borrow(base + buffer.offset, buffer.bytes, arena_);
+  }
+  // The lists are whole before anything points into them.
+  for (const Step& step : plan.steps) {
+    arguments_.push_back(step.arguments);
+    outputs_.push_back(step.outputs);
+  }
+  results_ = plan.outputs;
+  const auto place_all = [&](Value& value) {
+    for_each_tensor(value, [&](Tensor& tensor) { place(tensor); });
+  };
+  for (std::vector<Value>& list : arguments_) {
+    for (Value& value : list) place_all(value);
+  }
+  for (std::vector<Tensor>& list : outputs_) {
+    for (Tensor& tensor : list) place(tensor);
+  }
+  for (size_t i = 0; i < results_.size(); ++i) {
+    bool is_constant = false;
+    for_each_tensor(results_[i],
+                    [&](const Tensor& tensor) { is_constant = is_constant || !plan.find_buffer(tensor); });
+    if (is_constant) constant_results_.push_back(i);
+    place_all(results_[i]);
+  }
+}
+
+void Workspace::place(Tensor& tensor) {
+  const std::optional<size_t> index = plan_.find_buffer(tensor);
+  if (!index) return;
+  if (storages_[*index]) {
+    tensor.set_storage(storages_[*index], tensor.offset());
+  } else {
+    patches_[*index].push_back({&tensor, tensor.offset()});
+  }
+}
+
+void Workspace::set_storage(size_t buffer, const std::shared_ptr<Storage>& storage, size_t byte_offset) {
+  for (const Patch& patch : patches_[buffer]) {
+    patch.tensor->set_storage(
+        storage, patch.offset + static_cast<int64_t>(byte_offset / patch.tensor->element_size()));
+  }
+}
+
+void Workspace::run_step(ops::Context& context, size_t index) {
+  const Step& step = plan_.steps[index];
+  try {
+    context.step();
+    if (step.prepared) {
+      step.prepared->run(context, arguments_[index], outputs_[index], scratch_->mutable_bytes());
+    } else if (!outputs_[index].empty()) {
+      step.op->kernel(context, arguments_[index], outputs_[index]);
+    } else {
+      ops::execute(context, *step.op, arguments_[index]);
+    }
+  } catch (Error& error) {
+    if (error.locations().empty()) error.add_location("operator", step.name());
+    error.add_location("node", step.node);
+    throw;
+  }
+}
+
+std::vector<Value> Workspace::run(ops::Context& context, std::span<const Value> inputs, Profile* profile) {
+  for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    if (buffer.kind == Buffer::Kind::kInput) {
+      const Tensor& input = inputs[buffer.input].tensor();
+      set_storage(i, input.storage(), static_cast<size_t>(input.offset()) * input.element_size());
+    } else if (buffer.kind == Buffer::Kind::kOutput) {
+      set_storage(i, context.allocate_storage(buffer.bytes), 0);
+    }
+  }
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (profile == nullptr) {
+      run_step(context, i);
+      continue;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    run_step(context, i);
+    profile->add(i, std::chrono::steady_clock::now() - begin);
+  }
+  std::vector<Value> results = results_;
+  for (const size_t index : constant_results_) {
+    for_each_tensor(results[index],
+                    [&](Tensor& tensor) { tensor = ops::call(context, "aten::clone", tensor); });
+  }
+  // What was given out is the caller's: the next run gets memory of its own.
+  for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (plan_.buffers[i].kind != Buffer::Kind::kArena) set_storage(i, nullptr, 0);
+  }
+  return results;
+}
+
+}  // namespace flambeau::runtime
