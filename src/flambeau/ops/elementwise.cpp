@@ -165,7 +165,7 @@ bool runs_across(const Walk& walk, size_t operand, size_t element_size) {
 }
 
 // Below this a strided operand stays in the cache anyway.
-constexpr int64_t kWorthTurning = 16384;
+constexpr int64_t kWorthTurning = 2048;
 
 }  // namespace
 

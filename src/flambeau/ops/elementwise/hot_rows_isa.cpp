@@ -132,8 +132,8 @@ FLAMBEAU_OF_TWO(Add, static_cast<T>(U(a) + U(b)))
 FLAMBEAU_OF_TWO(Sub, static_cast<T>(U(a) - U(b)))
 FLAMBEAU_OF_TWO(Mul, static_cast<T>(U(a) * U(b)))
 FLAMBEAU_OF_TWO(Div, a / b)
-FLAMBEAU_OF_TWO(Max, (a > b) | (a != a) ? a : b)  // NaN wins
-FLAMBEAU_OF_TWO(Min, (a < b) | (a != a) ? a : b)
+FLAMBEAU_OF_TWO(Max, ((a > b) | (a != a)) ? a : b)  // NaN wins
+FLAMBEAU_OF_TWO(Min, ((a < b) | (a != a)) ? a : b)
 FLAMBEAU_OF_TWO(And, static_cast<T>(a& b))
 FLAMBEAU_OF_TWO(Or, static_cast<T>(a | b))
 FLAMBEAU_OF_TWO(Xor, static_cast<T>(a ^ b))
@@ -231,7 +231,7 @@ struct HardSwish : None<T> {
 FLAMBEAU_OF_ONE_AND_NUMBERS(LeakyRelu, a > T(0) ? a : a * x)
 FLAMBEAU_OF_ONE_AND_NUMBERS(Threshold, a <= x ? y : a)
 FLAMBEAU_OF_ONE_AND_NUMBERS(SoftShrink, a > x ? a - x : (a < -x ? a + x : a * T(0)))
-FLAMBEAU_OF_ONE_AND_NUMBERS(HardShrink, (a >= -x) & (a <= x) ? T(0) : a)
+FLAMBEAU_OF_ONE_AND_NUMBERS(HardShrink, ((a >= -x) & (a <= x)) ? T(0) : a)
 
 template <typename T>
 Rows rows_of_numbers(Hot loop) {
