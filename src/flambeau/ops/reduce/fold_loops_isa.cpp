@@ -2,6 +2,7 @@
 // the blocks, so that the error does not grow with the count. Strides are in bytes.
 #include "flambeau/ops/reduce/fold_loops.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace flambeau::ops::FLAMBEAU_ISA {
@@ -134,22 +135,31 @@ void sum_columns(double* sums, const T* x, int64_t stride, size_t rows, size_t c
   }
 }
 
-// NaN wins, and stays.
+typedef int32_t Ints __attribute__((vector_size(64)));
+
+// NaN wins: the magnitude's bits of a NaN are above those of infinity, so one maximum of bits finds it.
+constexpr int32_t kInfinityBits = 0x7f800000;
+inline void note_bits(Ints& seen, const Floats& x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits &= 0x7fffffff;
+  seen = bits > seen ? bits : seen;
+}
+inline bool has_nan(const Ints& seen) {
+  bool found = false;
+  for (size_t i = 0; i < 16; ++i) found = found || seen[i] > kInfinityBits;
+  return found;
+}
+
 struct Larger {
   static constexpr float kStart = -__builtin_inff();
-  template <typename V>
-  static void take(V& most, const V& x) {
-    most = (x > most) | (x != x) ? x : most;
-  }
-  static void take(float& most, const float& x) { most = x > most || x != x ? x : most; }
+  static void take(Floats& most, const Floats& x) { most = x > most ? x : most; }
+  static void take_one(float& most, float x) { most = x > most || x != x ? x : most; }
 };
 struct Smaller {
   static constexpr float kStart = __builtin_inff();
-  template <typename V>
-  static void take(V& least, const V& x) {
-    least = (x < least) | (x != x) ? x : least;
-  }
-  static void take(float& least, const float& x) { least = x < least || x != x ? x : least; }
+  static void take(Floats& least, const Floats& x) { least = x < least ? x : least; }
+  static void take_one(float& least, float x) { least = x < least || x != x ? x : least; }
 };
 
 template <typename F>
@@ -159,18 +169,24 @@ float extreme(const float* x, size_t count) {
   size_t i = 0;
   if (count >= B::kStep) {
     Floats lanes[4];
+    Ints seen[4] = {};
     for (Floats& lane : lanes) lane = Floats{} + F::kStart;
     for (; i + B::kStep <= count; i += B::kStep) {
       for (size_t k = 0; k < 4; ++k) {
         Floats p;
         load(p, x + i + k * B::kLanes);
         F::take(lanes[k], p);
+        note_bits(seen[k], p);
       }
     }
-    for (size_t k = 1; k < 4; ++k) F::take(lanes[0], lanes[k]);
-    for (size_t k = 0; k < B::kLanes; ++k) F::take(best, static_cast<const float&>(lanes[0][k]));
+    for (size_t k = 1; k < 4; ++k) {
+      F::take(lanes[0], lanes[k]);
+      seen[0] = seen[k] > seen[0] ? seen[k] : seen[0];
+    }
+    if (has_nan(seen[0])) return __builtin_nanf("");
+    for (size_t k = 0; k < B::kLanes; ++k) F::take_one(best, lanes[0][k]);
   }
-  for (; i < count; ++i) F::take(best, x[i]);
+  for (; i < count; ++i) F::take_one(best, x[i]);
   return best;
 }
 
@@ -179,20 +195,20 @@ void extreme_columns(float* best, const float* x, int64_t stride, size_t rows, s
   for (size_t r = 0; r < rows; ++r) {
     const auto* const from =
         reinterpret_cast<const float*>(reinterpret_cast<const char*>(x) + static_cast<int64_t>(r) * stride);
-    size_t c = 0;
-    for (; c + 16 <= columns; c += 16) {
-      Floats p, q;
-      load(p, from + c);
-      load(q, best + c);
-      F::take(q, p);
-      std::memcpy(best + c, &q, sizeof(q));
-    }
-    for (; c < columns; ++c) F::take(best[c], from[c]);
+#pragma GCC ivdep
+    for (size_t c = 0; c < columns; ++c) F::take_one(best[c], from[c]);
   }
 }
 
 }  // namespace
 
+void sum_each_row(double* sums, const float* x, int64_t stride, size_t rows, size_t count) {
+  for (size_t r = 0; r < rows; ++r) {
+    const auto* const row =
+        reinterpret_cast<const float*>(reinterpret_cast<const char*>(x) + static_cast<int64_t>(r) * stride);
+    sums[r] += sum_blocks<Floats, float, false>(row, count);
+  }
+}
 double sum_row(const float* x, size_t count) { return sum_blocks<Floats, float, false>(x, count); }
 double sum_row_double(const double* x, size_t count) { return sum_blocks<Doubles, double, false>(x, count); }
 double sum_squares_row(const float* x, size_t count) { return sum_blocks<Floats, float, true>(x, count); }
@@ -212,6 +228,24 @@ void max_rows(float* most, const float* x, int64_t stride, size_t rows, size_t c
 }
 void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t columns) {
   extreme_columns<Smaller>(least, x, stride, rows, columns);
+}
+
+size_t find_row(const float* x, size_t count, float value) {
+  constexpr size_t kBlock = 64;
+  size_t i = 0;
+  if (value != value) {
+    for (; i < count && x[i] == x[i]; ++i) {
+    }
+    return i;
+  }
+  for (; i + kBlock <= count; i += kBlock) {
+    int found = 0;
+    for (size_t k = 0; k < kBlock; ++k) found |= x[i + k] == value ? 1 : 0;
+    if (found != 0) break;
+  }
+  for (; i < count && x[i] != value; ++i) {
+  }
+  return i;
 }
 
 Moments moments_row(const float* x, size_t count) {
