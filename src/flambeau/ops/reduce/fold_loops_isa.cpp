@@ -10,6 +10,8 @@ namespace {
 
 typedef float Floats __attribute__((vector_size(64)));
 typedef double Doubles __attribute__((vector_size(64)));
+typedef int32_t Ints __attribute__((vector_size(64)));
+typedef int64_t Longs __attribute__((vector_size(64)));
 
 template <typename V, typename T>
 inline void load(V& v, const T* x) {
@@ -24,21 +26,36 @@ struct Block {
   static constexpr size_t kMost = kStep * 32;
 };
 
-// The lanes, halved until one is left.
-template <typename V, typename T>
-inline double total(const V& v) {
-  T lanes[Block<V, T>::kLanes];
-  std::memcpy(lanes, &v, sizeof(V));
-  for (size_t half = Block<V, T>::kLanes / 2; half > 0; half /= 2) {
-    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return static_cast<double>(lanes[0]);
+// The lanes, halved until few are left.
+inline double total(const Floats& v) {
+  const auto eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
+}
+inline double total(const Doubles& v) {
+  const auto four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+// The last elements of a row, in the upper lanes; the others, which were counted before, are zero.
+inline void load_last(Floats& v, const float* end, size_t count) {
+  constexpr Ints kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  load(v, end - 16);
+  v = kLane >= static_cast<int32_t>(16 - count) ? v : Floats{};
+}
+inline void load_last(Doubles& v, const double* end, size_t count) {
+  constexpr Longs kLane = {0, 1, 2, 3, 4, 5, 6, 7};
+  load(v, end - 8);
+  v = kLane >= static_cast<int64_t>(8 - count) ? v : Doubles{};
 }
 
 template <typename V, typename T, bool kSquare>
 double sum_blocks(const T* x, size_t count) {
   using B = Block<V, T>;
   double sum = 0;
+  const size_t whole = count;
   while (count >= B::kStep) {
     const size_t block = count < B::kMost ? count / B::kStep * B::kStep : B::kMost;
     V a = {};
@@ -66,31 +83,38 @@ double sum_blocks(const T* x, size_t count) {
     a += b;
     c += d;
     a += c;
-    sum += total<V, T>(a);
+    sum += total(a);
     x += block;
     count -= block;
   }
-  if (count >= B::kLanes) {
-    V a = {};
-    size_t i = 0;
-    for (; i + B::kLanes <= count; i += B::kLanes) {
-      V p;
-      load(p, x + i);
-      if constexpr (kSquare) {
-        a += p * p;
-      } else {
-        a += p;
-      }
+  if (whole < B::kLanes) {
+    for (size_t i = 0; i < count; ++i) {
+      const auto value = static_cast<double>(x[i]);
+      sum += kSquare ? value * value : value;
     }
-    sum += total<V, T>(a);
-    x += i;
-    count -= i;
+    return sum;
   }
-  for (size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<double>(x[i]);
-    sum += kSquare ? value * value : value;
+  V a = {};
+  size_t i = 0;
+  for (; i + B::kLanes <= count; i += B::kLanes) {
+    V p;
+    load(p, x + i);
+    if constexpr (kSquare) {
+      a += p * p;
+    } else {
+      a += p;
+    }
   }
-  return sum;
+  if (i < count) {
+    V p;
+    load_last(p, x + count, count - i);
+    if constexpr (kSquare) {
+      a += p * p;
+    } else {
+      a += p;
+    }
+  }
+  return sum + total(a);
 }
 
 // Columns of one vector or four at a time, in registers, over up to 64 rows before they are added up as
@@ -135,8 +159,6 @@ void sum_columns(double* sums, const T* x, int64_t stride, size_t rows, size_t c
   }
 }
 
-typedef int32_t Ints __attribute__((vector_size(64)));
-
 // NaN wins: the magnitude's bits of a NaN are above those of infinity, so one maximum of bits finds it.
 constexpr int32_t kInfinityBits = 0x7f800000;
 inline void note_bits(Ints& seen, const Floats& x) {
@@ -146,48 +168,73 @@ inline void note_bits(Ints& seen, const Floats& x) {
   seen = bits > seen ? bits : seen;
 }
 inline bool has_nan(const Ints& seen) {
-  bool found = false;
-  for (size_t i = 0; i < 16; ++i) found = found || seen[i] > kInfinityBits;
-  return found;
+  const Ints above = seen > kInfinityBits;
+  const auto eight = __builtin_shufflevector(above, above, 0, 1, 2, 3, 4, 5, 6, 7) |
+                     __builtin_shufflevector(above, above, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) | __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return (four[0] | four[1] | four[2] | four[3]) != 0;
 }
 
 struct Larger {
   static constexpr float kStart = -__builtin_inff();
-  static void take(Floats& most, const Floats& x) { most = x > most ? x : most; }
+  template <typename V>
+  static void take(V& most, const V& x) {
+    most = x > most ? x : most;
+  }
   static void take_one(float& most, float x) { most = x > most || x != x ? x : most; }
 };
 struct Smaller {
   static constexpr float kStart = __builtin_inff();
-  static void take(Floats& least, const Floats& x) { least = x < least ? x : least; }
+  template <typename V>
+  static void take(V& least, const V& x) {
+    least = x < least ? x : least;
+  }
   static void take_one(float& least, float x) { least = x < least || x != x ? x : least; }
 };
 
 template <typename F>
+float extreme_of(const Floats& v) {
+  auto eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+  const auto upper = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  F::take(eight, upper);
+  auto four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3);
+  const auto high = __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  F::take(four, high);
+  float best = four[0];
+  for (int i = 1; i < 4; ++i) F::take(best, static_cast<float>(four[i]));
+  return best;
+}
+
+template <typename F>
 float extreme(const float* x, size_t count) {
   using B = Block<Floats, float>;
-  float best = F::kStart;
-  size_t i = 0;
-  if (count >= B::kStep) {
-    Floats lanes[4];
-    Ints seen[4] = {};
-    for (Floats& lane : lanes) lane = Floats{} + F::kStart;
-    for (; i + B::kStep <= count; i += B::kStep) {
-      for (size_t k = 0; k < 4; ++k) {
-        Floats p;
-        load(p, x + i + k * B::kLanes);
-        F::take(lanes[k], p);
-        note_bits(seen[k], p);
-      }
-    }
-    for (size_t k = 1; k < 4; ++k) {
-      F::take(lanes[0], lanes[k]);
-      seen[0] = seen[k] > seen[0] ? seen[k] : seen[0];
-    }
-    if (has_nan(seen[0])) return __builtin_nanf("");
-    for (size_t k = 0; k < B::kLanes; ++k) F::take_one(best, lanes[0][k]);
+  if (count < B::kLanes) {
+    float best = F::kStart;
+    for (size_t i = 0; i < count; ++i) F::take_one(best, x[i]);
+    return best;
   }
-  for (; i < count; ++i) F::take_one(best, x[i]);
-  return best;
+  Floats lanes[4];
+  Ints seen[4] = {};
+  for (Floats& lane : lanes) lane = Floats{} + F::kStart;
+  const auto take = [&](size_t k, size_t at) {
+    Floats p;
+    load(p, x + at);
+    F::take(lanes[k], p);
+    note_bits(seen[k], p);
+  };
+  size_t i = 0;
+  for (; i + B::kStep <= count; i += B::kStep) {
+    for (size_t k = 0; k < 4; ++k) take(k, i + k * B::kLanes);
+  }
+  for (; i + B::kLanes <= count; i += B::kLanes) take(0, i);
+  // The last ones once more, together with those before them.
+  take(1, count - B::kLanes);
+  for (size_t k = 1; k < 4; ++k) {
+    F::take(lanes[0], lanes[k]);
+    seen[0] = seen[k] > seen[0] ? seen[k] : seen[0];
+  }
+  return has_nan(seen[0]) ? __builtin_nanf("") : extreme_of<F>(lanes[0]);
 }
 
 template <typename F>
@@ -269,8 +316,8 @@ Moments moments_row(const float* x, size_t count) {
       a += p * p;
       b += p;
     }
-    squares += total<Floats, float>(a);
-    rest += total<Floats, float>(b);
+    squares += total(a);
+    rest += total(b);
   }
   for (; i < count; ++i) {
     const double d = static_cast<double>(x[i]) - static_cast<double>(mean);
