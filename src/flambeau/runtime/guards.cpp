@@ -75,7 +75,7 @@ std::optional<Guard> Guard::parse(std::string_view text) {
       continue;
     }
     std::optional<Term> term = take_term(text);
-    if (!term) return {};
+    if (!term || text.starts_with('.')) return {};
     const auto known = std::ranges::find_if(guard.terms_, [&](const Term& other) {
       return other.input == term->input && other.kind == term->kind && other.dim == term->dim;
     });
@@ -99,7 +99,7 @@ std::optional<Guard> Guard::parse(std::string_view text) {
 bool Guard::holds(const std::function<const Value*(std::string_view)>& input) const {
   symbolic::Bindings bindings;
   for (const Term& term : terms_) bindings.emplace(term.symbol, number_of(term, input(term.input)));
-  return !symbolic::evaluate(condition_, bindings).is(0);
+  return symbolic::evaluate(condition_, bindings).to_double() != 0;
 }
 
 }  // namespace flambeau::runtime

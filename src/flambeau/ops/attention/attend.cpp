@@ -8,7 +8,6 @@
 
 #include "flambeau/kernels/gemm.h"
 #include "flambeau/kernels/gemm_scratch.h"
-#include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/attention/softmax_rows.h"
 #include "flambeau/tensor/hot_loops.h"
 
@@ -143,9 +142,7 @@ class Attention {
           std::fill_n(row, keys, T(0));
           continue;
         }
-        rows.subtract(row, state.largest, keys);
-        kernels::vector_math::exp(row, row, static_cast<size_t>(keys));
-        const T sum = rows.sum(row, keys);
+        const T sum = rows.exponentials(row, state.largest, keys);
         if (tensors_.rounding == DType::kFloat16 || tensors_.rounding == DType::kBFloat16) round(row, keys);
         const T factor = begin == 0 ? T(0) : std::exp(before - state.largest);
         state.sum = state.sum * factor + sum;

@@ -19,9 +19,9 @@ template <typename T>
 struct SoftmaxRows {
   // The largest element; NaN where there is one.
   T (*largest)(const T* row, int64_t count);
-  T (*sum)(const T* row, int64_t count);
-  // row[i] -= number; row[i] *= number; row[i] += other[i]
-  void (*subtract)(T* row, T number, int64_t count);
+  // row[i] = exp(row[i] - largest); gives their sum.
+  T (*exponentials)(T* row, T largest, int64_t count);
+  // row[i] *= number; row[i] += other[i]
   void (*scale)(T* row, T number, int64_t count);
   void (*add)(T* row, const T* other, int64_t count);
 };

@@ -160,10 +160,9 @@ void addmm_kernel(Context& context, const Tensor& self, const Tensor& mat1, cons
 }
 
 template <typename N>
-Info<N> addmv_shape(const Info<N>& self, const Info<N>& mat, const Info<N>& vec, Scalar beta, Scalar alpha) {
+Info<N> addmv_shape(const Info<N>& self, const Info<N>& mat, const Info<N>& vec, Scalar, Scalar) {
   Info<N> out = mv_shape(mat, vec);
   require_same_type(self.dtype, mat.dtype);
-  require_factors(mat.dtype, beta, alpha);
   require_expands(self, out.sizes);
   return out;
 }
@@ -193,11 +192,9 @@ void baddbmm_kernel(Context& context, const Tensor& self, const Tensor& batch1, 
 }
 
 template <typename N>
-Info<N> addbmm_shape(const Info<N>& self, const Info<N>& batch1, const Info<N>& batch2, Scalar beta,
-                     Scalar alpha) {
+Info<N> addbmm_shape(const Info<N>& self, const Info<N>& batch1, const Info<N>& batch2, Scalar, Scalar) {
   require_batches(batch1, batch2);
   require_same_type(self.dtype, batch1.dtype);
-  require_factors(batch1.dtype, beta, alpha);
   Info<N> out = contiguous<N>(self.dtype, {batch1.sizes[1], batch2.sizes[2]}, self.device);
   require_expands(self, out.sizes);
   return out;

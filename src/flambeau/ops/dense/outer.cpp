@@ -88,9 +88,47 @@ Info<N> addr_shape(const Info<N>& self, const Info<N>& vec1, const Info<N>& vec2
   return elementwise_info<N>(dtype, whole, as_column(vec1), vec2);
 }
 
+struct Scale {
+  double factor;
+  template <typename T>
+    requires std::is_floating_point_v<T>
+  T operator()(T x) const {
+    return x * static_cast<T>(factor);
+  }
+};
+struct Plus {
+  template <typename T>
+    requires std::is_floating_point_v<T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+// The small types are rounded after every step, factors included, as PyTorch has it.
+void add_rounded(Context& context, const Tensor& self, const Tensor& vec1, const Tensor& vec2,
+                 const Scalar& beta, const Scalar& alpha, const Tensor& out) {
+  const DType dtype = out.dtype();
+  const auto rounded = [&](const Scalar& factor) {
+    return Scale{item(scalar_tensor(factor.to_double(), dtype)).to_double()};
+  };
+  const Tensor scaled = context.allocate(dtype, vec1.sizes());
+  map(context, "addr_cpu", rounded(alpha), dtype, scaled, vec1);
+  if (beta.to_double() == 0) {
+    return map(context, "addr_cpu", Multiply{}, dtype, out, unsqueezed(scaled, 1), vec2);
+  }
+  const Tensor products = context.allocate(dtype, out.sizes());
+  map(context, "addr_cpu", Multiply{}, dtype, products, unsqueezed(scaled, 1), vec2);
+  const Tensor kept = context.allocate(dtype, self.sizes());
+  map(context, "addr_cpu", rounded(beta), dtype, kept, self);
+  map(context, "addr_cpu", Plus{}, dtype, out, kept, products);
+}
+
 void addr_kernel(Context& context, const Tensor& self, const Tensor& vec1, const Tensor& vec2, Scalar beta,
                  Scalar alpha, Tensor& out) {
   if (out.dtype() == DType::kComplex32) fail_dtype("addr_cpu", out.dtype());
+  if (out.dtype() == DType::kFloat16 || out.dtype() == DType::kBFloat16) {
+    return add_rounded(context, self, vec1, vec2, beta, alpha, out);
+  }
   map(context, "addr_cpu", AddProduct{beta, alpha}, out.dtype(), out, self, unsqueezed(vec1, 1), vec2);
 }
 
