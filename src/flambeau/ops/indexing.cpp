@@ -86,7 +86,7 @@ class IndexRun {
     self_index_.resize(other_index_.size());
     for (size_t i = 0; i < plan.indexed; ++i) {
       const auto d = static_cast<size_t>(plan.order[plan.before + i]);
-      add_index(self, d, broadcast_view(indices[d], plan.index_sizes));
+      add_index(self, d, indices[d], plan.index_sizes);
     }
   }
 
@@ -135,14 +135,43 @@ class IndexRun {
     return pointers_;
   }
 
-  void add_index(const Tensor& self, size_t d, const Tensor& index) {
+  // Adds what one index moves; it broadcasts to the sizes of all.
+  void add_index(const Tensor& self, size_t d, const Tensor& index, const Dims& sizes) {
     const int64_t size = self.sizes()[d];
     const int64_t step = self.strides()[d] * static_cast<int64_t>(self.element_size());
-    const std::vector<int64_t> values = read_indices(index);
-    for (size_t i = 0; i < values.size(); ++i) {
-      const int64_t value = values[i];
+    std::vector<int64_t> moves = read_indices(index);
+    for (int64_t& value : moves) {
       if (value < -size || value >= size) fail_index(value, d, size);
-      self_index_[i] += (value < 0 ? value + size : value) * step;
+      value = (value < 0 ? value + size : value) * step;
+    }
+    if (sizes.empty() || self_index_.empty()) {
+      if (!self_index_.empty()) self_index_[0] += moves[0];
+      return;
+    }
+    Dims strides(sizes.size(), 0);
+    const Dims own = contiguous_strides(index.sizes());
+    const size_t shift = sizes.size() - index.dim();
+    for (size_t i = 0; i < index.dim(); ++i) {
+      if (index.sizes()[i] != 1) strides[shift + i] = own[i];
+    }
+    const size_t last = sizes.size() - 1;
+    const auto row = static_cast<size_t>(sizes[last]);
+    Dims at(sizes.size(), 0);
+    int64_t offset = 0;
+    for (size_t first = 0; first < self_index_.size(); first += row) {
+      int64_t* const to = self_index_.data() + first;
+      const int64_t* const from = moves.data() + offset;
+      if (strides[last] == 0) {
+        for (size_t i = 0; i < row; ++i) to[i] += from[0];
+      } else {
+        for (size_t i = 0; i < row; ++i) to[i] += from[i];
+      }
+      for (size_t i = last; i-- > 0;) {
+        offset += strides[i];
+        if (++at[i] < sizes[i]) break;
+        offset -= strides[i] * sizes[i];
+        at[i] = 0;
+      }
     }
   }
 

@@ -196,6 +196,14 @@ class FoldRun {
       rest /= kept_[d].size;
       in += index[d] * kept_[d].in;
     }
+    const bool is_packed =
+        is_direct_ && reduced_.size() == 1 && reduced_[0].in == static_cast<int64_t>(row_size_);
+    if (is_packed && fold_.along_rows != nullptr && kept_.size() <= 1) {
+      const int64_t stride = kept_.empty() ? 0 : kept_[0].in;
+      fold_.along_rows(states, base_ + in + begin * reduced_[0].in, stride, place.count,
+                       static_cast<size_t>(end - begin), parameters_);
+      return;
+    }
     for (size_t i = 0; i < place.count; ++i) {
       add_along(in, begin, end, states + i * fold_.state_size, scratch);
       for (size_t d = kept_.size(); d-- > 0;) {

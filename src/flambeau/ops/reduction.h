@@ -59,13 +59,16 @@ struct Fold {
   size_t state_size;  // bytes; states lie packed
   void (*start)(void* states, size_t count, const void* parameters);
   void (*along)(void* state, const void* row, size_t count, int64_t first, const void* parameters);
-  // states[c] takes rows[r][c]; `stride` is in bytes.
+  // states[c] takes rows[r][c]; `stride` is in bytes. `first` is that of the first row.
   void (*across)(void* states, const void* rows, int64_t stride, size_t row_count, size_t columns,
                  int64_t first, const void* parameters);
   void (*merge)(void* states, const void* others, size_t count, const void* parameters);
   // `reduced` elements went into each state. Writes packed results of the outputs' row types.
   void (*finish)(const void* states, size_t count, int64_t reduced, void* const* outputs,
                  const void* parameters);
+  // states[r] takes all of rows[r], of `count` elements: the same as along for each row. May be null.
+  void (*along_rows)(void* states, const void* rows, int64_t stride, size_t row_count, size_t count,
+                     const void* parameters) = nullptr;
 };
 
 // The outputs are row-major over the dimensions that stay. The input is first converted to `common`.
@@ -120,7 +123,7 @@ struct FoldOf {
       op(parameters).template finish<T>(static_cast<const State*>(states)[i], reduced, outputs, i);
     }
   }
-  static Fold make(DType row) { return {row, sizeof(State), start, along, across, merge, finish}; }
+  static Fold make(DType row) { return {row, sizeof(State), start, along, across, merge, finish, nullptr}; }
 };
 
 // Calls body(T{}) with the C++ type that a stored type is computed in.

@@ -47,7 +47,7 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
     sum += loss;
   }
   if (reduction == kNone) {
-    weight_sum = 0;
+    if (self.dim() > 1) weight_sum = 0;
   } else {
     const double result = reduction == kMean ? sum / weight_sum : sum;
     store_packed(DType::kFloat64, &result, 1, out.dtype(), out.mutable_data(), 0);

@@ -15,9 +15,11 @@ constexpr size_t kLanes = 16;
 struct Lanes {
   float values[kLanes] = {};
   double total() const {
-    double sum = 0;
-    for (const float value : values) sum += static_cast<double>(value);
-    return sum;
+    float eight[8];
+    for (size_t i = 0; i < 8; ++i) eight[i] = values[i] + values[i + 8];
+    float four[4];
+    for (size_t i = 0; i < 4; ++i) four[i] = eight[i] + eight[i + 4];
+    return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
   }
 };
 

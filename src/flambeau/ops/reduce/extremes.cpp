@@ -125,6 +125,24 @@ struct FindOp {
   }
 };
 
+// Found in two quick passes rather than a slow one.
+template <bool kLargest, bool kValue>
+void find_along(void* state, const void* row, size_t count, int64_t first, const void*) {
+  static const auto best_of = kLargest ? FLAMBEAU_PICK(max_row) : FLAMBEAU_PICK(min_row);
+  static const auto find = FLAMBEAU_PICK(find_row);
+  const auto* const x = static_cast<const float*>(row);
+  const float best = best_of(x, count);
+  const size_t at = find(x, count, best);
+  FindOp<kLargest, kValue>().template merge<float>(*static_cast<Found<float>*>(state),
+                                                   {best, first + static_cast<int64_t>(at)});
+}
+template <bool kLargest, bool kValue>
+Fold find_fold(DType dtype) {
+  Fold fold = fold_of<FindOp<kLargest, kValue>>(dtype);
+  if (fold.row == DType::kFloat32) fold.along = find_along<kLargest, kValue>;
+  return fold;
+}
+
 template <typename N>
 void require_elements(const Info<N>& self, const DimFlags& reduced, bool is_all, std::string_view name) {
   if (!(self.element_count() == N(0))) return;
@@ -190,8 +208,8 @@ void max_dim_kernel(Context& context, const Tensor& self, int64_t dim, bool, Ten
   if (is_complex(self.dtype())) fail_dtype(kLargest ? "max" : "min", self.dtype());
   const FindOp<kLargest, true> op;
   const Output outputs[] = {computed_result(values), {&indices, DType::kInt64}};
-  run_fold(context, self, self.dtype(), one_dim(dim, self.dim()),
-           fold_of<FindOp<kLargest, true>>(self.dtype()), outputs, &op);
+  run_fold(context, self, self.dtype(), one_dim(dim, self.dim()), find_fold<kLargest, true>(self.dtype()),
+           outputs, &op);
 }
 
 // ---- argmax, argmin
@@ -208,7 +226,7 @@ void argmax_kernel(Context& context, const Tensor& self, std::optional<int64_t> 
   }
   const FindOp<kLargest, false> op;
   const Output outputs[] = {{&out, DType::kInt64}};
-  const Fold fold = fold_of<FindOp<kLargest, false>>(self.dtype());
+  const Fold fold = find_fold<kLargest, false>(self.dtype());
   // Positions among all elements are those of a row-major tensor.
   run_fold(context, dim ? self : self.to_contiguous(), self.dtype(),
            dim ? one_dim(*dim, self.dim()) : all_dims(self.dim()), fold, outputs, &op);

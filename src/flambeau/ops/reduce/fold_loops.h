@@ -22,12 +22,15 @@ struct Moments {
   double sum_row_double(const double* x, size_t count);                                             \
   double sum_squares_row(const float* x, size_t count);                                             \
   double sum_squares_row_double(const double* x, size_t count);                                     \
+  void sum_each_row(double* sums, const float* x, int64_t stride, size_t rows, size_t count);       \
   void sum_rows(double* sums, const float* x, int64_t stride, size_t rows, size_t columns);         \
   void sum_rows_double(double* sums, const double* x, int64_t stride, size_t rows, size_t columns); \
   float max_row(const float* x, size_t count);                                                      \
   float min_row(const float* x, size_t count);                                                      \
   void max_rows(float* most, const float* x, int64_t stride, size_t rows, size_t columns);          \
   void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t columns);         \
+  /* Where the value is first; for NaN, the first NaN. `count` where it is not. */                  \
+  size_t find_row(const float* x, size_t count, float value);                                       \
   Moments moments_row(const float* x, size_t count);                                                \
   }
 FLAMBEAU_FOR_EACH_ISA(FLAMBEAU_DECLARE_FOLD_LOOPS)

@@ -2,6 +2,7 @@
 // the blocks, so that the error does not grow with the count. Strides are in bytes.
 #include "flambeau/ops/reduce/fold_loops.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace flambeau::ops::FLAMBEAU_ISA {
@@ -9,6 +10,8 @@ namespace {
 
 typedef float Floats __attribute__((vector_size(64)));
 typedef double Doubles __attribute__((vector_size(64)));
+typedef int32_t Ints __attribute__((vector_size(64)));
+typedef int64_t Longs __attribute__((vector_size(64)));
 
 template <typename V, typename T>
 inline void load(V& v, const T* x) {
@@ -23,21 +26,36 @@ struct Block {
   static constexpr size_t kMost = kStep * 32;
 };
 
-// The lanes, halved until one is left.
-template <typename V, typename T>
-inline double total(const V& v) {
-  T lanes[Block<V, T>::kLanes];
-  std::memcpy(lanes, &v, sizeof(V));
-  for (size_t half = Block<V, T>::kLanes / 2; half > 0; half /= 2) {
-    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return static_cast<double>(lanes[0]);
+// The lanes, halved until few are left.
+inline double total(const Floats& v) {
+  const auto eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return static_cast<double>((four[0] + four[2]) + (four[1] + four[3]));
+}
+inline double total(const Doubles& v) {
+  const auto four = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+// The last elements of a row, in the upper lanes; the others, which were counted before, are zero.
+inline void load_last(Floats& v, const float* end, size_t count) {
+  constexpr Ints kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  load(v, end - 16);
+  v = kLane >= static_cast<int32_t>(16 - count) ? v : Floats{};
+}
+inline void load_last(Doubles& v, const double* end, size_t count) {
+  constexpr Longs kLane = {0, 1, 2, 3, 4, 5, 6, 7};
+  load(v, end - 8);
+  v = kLane >= static_cast<int64_t>(8 - count) ? v : Doubles{};
 }
 
 template <typename V, typename T, bool kSquare>
 double sum_blocks(const T* x, size_t count) {
   using B = Block<V, T>;
   double sum = 0;
+  const size_t whole = count;
   while (count >= B::kStep) {
     const size_t block = count < B::kMost ? count / B::kStep * B::kStep : B::kMost;
     V a = {};
@@ -65,31 +83,38 @@ double sum_blocks(const T* x, size_t count) {
     a += b;
     c += d;
     a += c;
-    sum += total<V, T>(a);
+    sum += total(a);
     x += block;
     count -= block;
   }
-  if (count >= B::kLanes) {
-    V a = {};
-    size_t i = 0;
-    for (; i + B::kLanes <= count; i += B::kLanes) {
-      V p;
-      load(p, x + i);
-      if constexpr (kSquare) {
-        a += p * p;
-      } else {
-        a += p;
-      }
+  if (whole < B::kLanes) {
+    for (size_t i = 0; i < count; ++i) {
+      const auto value = static_cast<double>(x[i]);
+      sum += kSquare ? value * value : value;
     }
-    sum += total<V, T>(a);
-    x += i;
-    count -= i;
+    return sum;
   }
-  for (size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<double>(x[i]);
-    sum += kSquare ? value * value : value;
+  V a = {};
+  size_t i = 0;
+  for (; i + B::kLanes <= count; i += B::kLanes) {
+    V p;
+    load(p, x + i);
+    if constexpr (kSquare) {
+      a += p * p;
+    } else {
+      a += p;
+    }
   }
-  return sum;
+  if (i < count) {
+    V p;
+    load_last(p, x + count, count - i);
+    if constexpr (kSquare) {
+      a += p * p;
+    } else {
+      a += p;
+    }
+  }
+  return sum + total(a);
 }
 
 // Columns of one vector or four at a time, in registers, over up to 64 rows before they are added up as
@@ -134,44 +159,82 @@ void sum_columns(double* sums, const T* x, int64_t stride, size_t rows, size_t c
   }
 }
 
-// NaN wins, and stays.
+// NaN wins: the magnitude's bits of a NaN are above those of infinity, so one maximum of bits finds it.
+constexpr int32_t kInfinityBits = 0x7f800000;
+inline void note_bits(Ints& seen, const Floats& x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits &= 0x7fffffff;
+  seen = bits > seen ? bits : seen;
+}
+inline bool has_nan(const Ints& seen) {
+  const Ints above = seen > kInfinityBits;
+  const auto eight = __builtin_shufflevector(above, above, 0, 1, 2, 3, 4, 5, 6, 7) |
+                     __builtin_shufflevector(above, above, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) | __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return (four[0] | four[1] | four[2] | four[3]) != 0;
+}
+
 struct Larger {
   static constexpr float kStart = -__builtin_inff();
   template <typename V>
   static void take(V& most, const V& x) {
-    most = (x > most) | (x != x) ? x : most;
+    most = x > most ? x : most;
   }
-  static void take(float& most, const float& x) { most = x > most || x != x ? x : most; }
+  static void take_one(float& most, float x) { most = x > most || x != x ? x : most; }
 };
 struct Smaller {
   static constexpr float kStart = __builtin_inff();
   template <typename V>
   static void take(V& least, const V& x) {
-    least = (x < least) | (x != x) ? x : least;
+    least = x < least ? x : least;
   }
-  static void take(float& least, const float& x) { least = x < least || x != x ? x : least; }
+  static void take_one(float& least, float x) { least = x < least || x != x ? x : least; }
 };
+
+template <typename F>
+float extreme_of(const Floats& v) {
+  auto eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+  const auto upper = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  F::take(eight, upper);
+  auto four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3);
+  const auto high = __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  F::take(four, high);
+  float best = four[0];
+  for (int i = 1; i < 4; ++i) F::take(best, static_cast<float>(four[i]));
+  return best;
+}
 
 template <typename F>
 float extreme(const float* x, size_t count) {
   using B = Block<Floats, float>;
-  float best = F::kStart;
-  size_t i = 0;
-  if (count >= B::kStep) {
-    Floats lanes[4];
-    for (Floats& lane : lanes) lane = Floats{} + F::kStart;
-    for (; i + B::kStep <= count; i += B::kStep) {
-      for (size_t k = 0; k < 4; ++k) {
-        Floats p;
-        load(p, x + i + k * B::kLanes);
-        F::take(lanes[k], p);
-      }
-    }
-    for (size_t k = 1; k < 4; ++k) F::take(lanes[0], lanes[k]);
-    for (size_t k = 0; k < B::kLanes; ++k) F::take(best, static_cast<const float&>(lanes[0][k]));
+  if (count < B::kLanes) {
+    float best = F::kStart;
+    for (size_t i = 0; i < count; ++i) F::take_one(best, x[i]);
+    return best;
   }
-  for (; i < count; ++i) F::take(best, x[i]);
-  return best;
+  Floats lanes[4];
+  Ints seen[4] = {};
+  for (Floats& lane : lanes) lane = Floats{} + F::kStart;
+  const auto take = [&](size_t k, size_t at) {
+    Floats p;
+    load(p, x + at);
+    F::take(lanes[k], p);
+    note_bits(seen[k], p);
+  };
+  size_t i = 0;
+  for (; i + B::kStep <= count; i += B::kStep) {
+    for (size_t k = 0; k < 4; ++k) take(k, i + k * B::kLanes);
+  }
+  for (; i + B::kLanes <= count; i += B::kLanes) take(0, i);
+  // The last ones once more, together with those before them.
+  take(1, count - B::kLanes);
+  for (size_t k = 1; k < 4; ++k) {
+    F::take(lanes[0], lanes[k]);
+    seen[0] = seen[k] > seen[0] ? seen[k] : seen[0];
+  }
+  return has_nan(seen[0]) ? __builtin_nanf("") : extreme_of<F>(lanes[0]);
 }
 
 template <typename F>
@@ -179,20 +242,20 @@ void extreme_columns(float* best, const float* x, int64_t stride, size_t rows, s
   for (size_t r = 0; r < rows; ++r) {
     const auto* const from =
         reinterpret_cast<const float*>(reinterpret_cast<const char*>(x) + static_cast<int64_t>(r) * stride);
-    size_t c = 0;
-    for (; c + 16 <= columns; c += 16) {
-      Floats p, q;
-      load(p, from + c);
-      load(q, best + c);
-      F::take(q, p);
-      std::memcpy(best + c, &q, sizeof(q));
-    }
-    for (; c < columns; ++c) F::take(best[c], from[c]);
+#pragma GCC ivdep
+    for (size_t c = 0; c < columns; ++c) F::take_one(best[c], from[c]);
   }
 }
 
 }  // namespace
 
+void sum_each_row(double* sums, const float* x, int64_t stride, size_t rows, size_t count) {
+  for (size_t r = 0; r < rows; ++r) {
+    const auto* const row =
+        reinterpret_cast<const float*>(reinterpret_cast<const char*>(x) + static_cast<int64_t>(r) * stride);
+    sums[r] += sum_blocks<Floats, float, false>(row, count);
+  }
+}
 double sum_row(const float* x, size_t count) { return sum_blocks<Floats, float, false>(x, count); }
 double sum_row_double(const double* x, size_t count) { return sum_blocks<Doubles, double, false>(x, count); }
 double sum_squares_row(const float* x, size_t count) { return sum_blocks<Floats, float, true>(x, count); }
@@ -212,6 +275,24 @@ void max_rows(float* most, const float* x, int64_t stride, size_t rows, size_t c
 }
 void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t columns) {
   extreme_columns<Smaller>(least, x, stride, rows, columns);
+}
+
+size_t find_row(const float* x, size_t count, float value) {
+  constexpr size_t kBlock = 64;
+  size_t i = 0;
+  if (value != value) {
+    for (; i < count && x[i] == x[i]; ++i) {
+    }
+    return i;
+  }
+  for (; i + kBlock <= count; i += kBlock) {
+    int found = 0;
+    for (size_t k = 0; k < kBlock; ++k) found |= x[i + k] == value ? 1 : 0;
+    if (found != 0) break;
+  }
+  for (; i < count && x[i] != value; ++i) {
+  }
+  return i;
 }
 
 Moments moments_row(const float* x, size_t count) {
@@ -235,8 +316,8 @@ Moments moments_row(const float* x, size_t count) {
       a += p * p;
       b += p;
     }
-    squares += total<Floats, float>(a);
-    rest += total<Floats, float>(b);
+    squares += total(a);
+    rest += total(b);
   }
   for (; i < count; ++i) {
     const double d = static_cast<double>(x[i]) - static_cast<double>(mean);

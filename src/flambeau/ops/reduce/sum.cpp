@@ -54,6 +54,11 @@ void sum_along(void* state, const void* row, size_t count, int64_t, const void*)
   static const auto sum = FLAMBEAU_PICK(sum_row);
   *static_cast<double*>(state) += sum(static_cast<const float*>(row), count);
 }
+void sum_along_rows(void* states, const void* rows, int64_t stride, size_t row_count, size_t count,
+                    const void*) {
+  static const auto sum = FLAMBEAU_PICK(sum_each_row);
+  sum(static_cast<double*>(states), static_cast<const float*>(rows), stride, row_count, count);
+}
 void sum_across(void* states, const void* rows, int64_t stride, size_t row_count, size_t columns, int64_t,
                 const void*) {
   static const auto sum = FLAMBEAU_PICK(sum_rows);
@@ -75,6 +80,7 @@ void run_sum(Context& context, const Tensor& self, const DimFlags& reduced, cons
   if (!op.skips_nan) {
     if (fold.row == DType::kFloat32) {
       fold.along = sum_along;
+      fold.along_rows = sum_along_rows;
       fold.across = sum_across;
     } else if (fold.row == DType::kFloat64) {
       fold.along = sum_along_double;
