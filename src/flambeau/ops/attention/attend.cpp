@@ -91,10 +91,11 @@ class Attention {
                                    .left = query.steps,
                                    .right = key.steps.transposed(),
                                    .out = kernels::MatrixSteps::packed(queries, keys)};
-    kernels::gemm(pool, shape, query.row(first_query), key.row(first_key), scores, {}, scale_);
+    kernels::gemm(pool, shape, query.row(first_query), key.row(first_key), scores);
     const SoftmaxRows<T>& rows = rows_of<T>();
     for (int64_t i = 0; i < queries; ++i) {
       T* const row = scores + i * keys;
+      rows.scale(row, static_cast<T>(scale_), keys);
       if (mask) {
         const T* const added = mask.row(first_query + i) + first_key * mask.steps.column;
         if (mask.steps.column == 1) {
