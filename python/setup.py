@@ -1,7 +1,10 @@
-"""Builds the extension module with the repository's own CMake build; everything else is in pyproject.toml."""
+"""Builds the extension module with the repository's own CMake build; everything else is in pyproject.toml.
+
+CMAKE_ARGS adds options of CMake's, FLAMBEAU_BUILD_DIR names another build folder."""
 
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +19,9 @@ class CMakeBuild(build_ext.build_ext):
     """Lets CMake build the module, and copies it to where setuptools wants it."""
 
     def build_extension(self, ext):
-        build = pathlib.Path(self.build_temp).resolve()
+        # Beside the other builds, so that a second install takes seconds.
+        build = os.environ.get("FLAMBEAU_BUILD_DIR") or ROOT / "build" / f"pip-{sys.implementation.cache_tag}"
+        build = pathlib.Path(build).resolve()
         options = [
             "-DCMAKE_BUILD_TYPE=Release",
             "-DFLAMBEAU_PYTHON=ON",
@@ -38,6 +43,7 @@ class CMakeBuild(build_ext.build_ext):
             options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
         if shutil.which("ld.lld"):
             options.append("-DCMAKE_MODULE_LINKER_FLAGS=-fuse-ld=lld")
+        options += shlex.split(os.environ.get("CMAKE_ARGS", ""))
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True)
         subprocess.run(["cmake", "--build", build, "--target", "flambeau_python", "--parallel", jobs], check=True)

@@ -1,12 +1,13 @@
 // What each subcommand takes and does. Every run function returns the exit code; errors are thrown.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace flambeau::cli {
 
-// 0: done, and for check and diff: harmless, equal. 1: check or diff found something. 2: an error.
+// 0: done, and for check, diff, run --check-against: harmless, equal. 1: they found something. 2: an error.
 enum ExitCode : int { kExitOk = 0, kExitFound = 1, kExitError = 2 };
 
 struct CommonOptions {
@@ -87,6 +88,39 @@ struct GraphCommandOptions {
   bool modules = false;
 };
 int run_graph(const GraphCommandOptions& options, const CommonOptions& common);
+
+// What run and bench open, and with what.
+struct ModelOptions {
+  std::string file;
+  std::string model;
+  std::vector<std::string> inputs;     // "NAME=WHAT"
+  std::vector<std::string> sizes;      // "s0=8"
+  std::vector<std::string> operators;  // shared libraries
+  uint64_t seed = 0;
+  bool no_plan = false;
+};
+
+struct RunCommandOptions {
+  ModelOptions model;
+  std::string output;
+  std::string check_against;
+  double relative = -1;  // tolerances; negative: those of the type
+  double absolute = -1;
+  bool profile = false;
+  size_t limit = 20;
+};
+int run_run(const RunCommandOptions& options, const CommonOptions& common);
+
+struct BenchOptions {
+  ModelOptions model;
+  std::string compare;
+  size_t runs = 0;  // 0: as many as fit into `seconds`
+  double seconds = 3;
+  size_t warmup = 3;
+  bool profile = false;
+  size_t limit = 20;
+};
+int run_bench(const BenchOptions& options, const CommonOptions& common);
 
 // What convert, diff and inspect do where the files are exported programs.
 bool is_program_file(const std::string& path);

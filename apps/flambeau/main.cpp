@@ -16,7 +16,9 @@ using namespace flambeau::cli;  // NOLINT: this file is the command itself
 
 constexpr const char* kDescription =
     "Flambeau: PyTorch models without PyTorch.\n"
-    "Looks into, checks and converts the files that PyTorch writes, without running anything inside.";
+    "Looks into, checks, converts and runs the files that PyTorch writes. Nothing inside of a file runs, "
+    "except the\n"
+    "graph of an exported program that you tell it to run.";
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -31,12 +33,67 @@ constexpr const char* kFooter =
     "  flambeau inspect model.pt2                         inputs, outputs, operators of an exported program\n"
     "  flambeau verify model.pt2                          is everything in it as it must be\n"
     "  flambeau graph model.pt2                           the program as PyTorch prints it\n"
+    "  flambeau run model.pt2                             with the inputs it was exported with\n"
+    "  flambeau run model.pt2 --input x=x.npy --output results\n"
+    "  flambeau bench model.pt2 --threads 1               latency, throughput, memory, time by operator\n"
     "  flambeau convert --layout zip new.pt2 old.pt2      for PyTorch 2.1 to 2.7\n"
     "  flambeau graph --format full a.pt2 -o a.txt        edit it, and make a program of it again:\n"
     "  flambeau convert a.txt b.pt2 --weights a.pt2\n"
     "\n"
-    "Exit codes: 0 done (check: harmless, verify: valid, diff: equal), 1 check, verify or diff found "
+    "Exit codes: 0 done (check: harmless, verify: valid, diff and run --check-against: equal), 1 they found "
     "something, 2 an error.";
+
+constexpr const char* kRunFooter =
+    "Inputs have the names that 'flambeau inspect' shows (x), or the places in the call (args[0], "
+    "kwargs['mask']).\n"
+    "What is not given is taken from the inputs that the program was exported with, which most files hold.\n"
+    "  NAME=FILE            .npy, or .pt, .safetensors, .npz with one tensor or one of that name\n"
+    "  NAME=random          as torch.manual_seed(SEED); torch.randn(...) draws them; integers and bools 0 "
+    "and 1\n"
+    "  NAME=random:8x128    of these sizes; NAME=random:0..99 integers from 0 to 99; both: "
+    "random:8x128:0..99\n"
+    "  NAME=zeros, ones     likewise, or any NUMBER to fill a tensor with; the value of an input that is a "
+    "number\n"
+    "  '*=random'           all inputs that are not named\n"
+    "\n"
+    "Examples:\n"
+    "  flambeau run model.pt2\n"
+    "  flambeau run model.pt2 --input x=photo.npy --output results\n"
+    "  flambeau run model.pt2 --input ids=random:1x16:0..30000 --profile\n"
+    "  flambeau run model.pt2 --size s0=8                 random inputs, with the symbol s0 being 8\n"
+    "  flambeau run model.pt2 --check-against expected.pt && echo the same as in PyTorch\n"
+    "  flambeau run custom.pt2 --operators ./libmy_operators.so\n"
+    "\n"
+    "Exit codes: 0 done, 1 --check-against found a difference, 2 an error.";
+
+constexpr const char* kBenchFooter =
+    "Inputs are given as to 'flambeau run' (see 'flambeau run --help').\n"
+    "\n"
+    "Examples:\n"
+    "  flambeau bench model.pt2 --threads 1\n"
+    "  flambeau bench model.pt2 --size s0=8 --seconds 10\n"
+    "  flambeau bench old.pt2 --compare new.pt2           run by run alternating, with the ratio of the "
+    "medians\n"
+    "  flambeau bench model.pt2 --runs 100 --json         for scripts";
+
+// What run and bench have in common.
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option("MODEL", options.file, "An exported program: .pt2")->required();
+  command
+      .add_option("-i,--input", options.inputs,
+                  "NAME=FILE, NAME=random, NAME=zeros or NAME=NUMBER; may be repeated")
+      ->allow_extra_args(false);
+  command
+      .add_option("--size", options.sizes, "SYMBOL=NUMBER: a dynamic size of random inputs; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--seed", options.seed, "Of random inputs and random operators")->capture_default_str();
+  command.add_option("--model", options.model, "Of an archive with several programs: the one to run");
+  command
+      .add_option("--operators", options.operators,
+                  "A shared library with operators that the program needs; its code runs. May be repeated")
+      ->allow_extra_args(false);
+  command.add_flag("--no-plan", options.no_plan, "Interpret node by node, without planning ahead");
+}
 
 // One line: what is wrong with the command line, and where help is.
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -173,6 +230,38 @@ int main(int argc, char** argv) {
   canonicalize_app->add_option("--model", canonicalize.model,
                                "Of an archive with several programs: the one to take");
 
+  RunCommandOptions run;
+  CLI::App* run_app = app.add_subcommand("run", "Run an exported program and show its outputs");
+  run_app->footer(kRunFooter);
+  add_model_options(*run_app, run.model);
+  run_app->add_option("-o,--output", run.output, "A folder for the outputs: .npy files and outputs.json");
+  run_app->add_option("--check-against", run.check_against,
+                      "Compare the outputs with .npy, .pt, .safetensors, or a folder that --output wrote");
+  run_app
+      ->add_option("--rtol", run.relative,
+                   "Relative tolerance (default: as torch.testing.assert_close, by type)")
+      ->check(CLI::NonNegativeNumber);
+  run_app->add_option("--atol", run.absolute, "Absolute tolerance (default: likewise)")
+      ->check(CLI::NonNegativeNumber);
+  run_app->add_flag("-p,--profile", run.profile, "Show the time of each node and operator");
+  run_app->add_option("-n,--limit", run.limit, "Rows of the profile; 0 for all")->capture_default_str();
+
+  BenchOptions bench;
+  CLI::App* bench_app = app.add_subcommand("bench", "Measure how fast an exported program runs");
+  bench_app->footer(kBenchFooter);
+  add_model_options(*bench_app, bench.model);
+  CLI::Option* runs =
+      bench_app->add_option("-r,--runs", bench.runs, "How many timed runs")->check(CLI::PositiveNumber);
+  bench_app->add_option("-s,--seconds", bench.seconds, "How long to run instead")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->excludes(runs);
+  bench_app->add_option("-w,--warmup", bench.warmup, "Runs that are not counted before; at least one")
+      ->capture_default_str();
+  bench_app->add_option("--compare", bench.compare, "Another program to run in turns with this one");
+  bench_app->add_flag("-p,--profile", bench.profile, "Show the time of each node, too");
+  bench_app->add_option("-n,--limit", bench.limit, "Rows of the tables; 0 for all")->capture_default_str();
+
   std::string shell;
   CLI::App* completion_app = app.add_subcommand("completion", "Print a completion script for your shell");
   completion_app->add_option("SHELL", shell, "bash, zsh or fish")
@@ -186,7 +275,9 @@ int main(int argc, char** argv) {
     return report_usage(app, error, argc, argv);
   }
 
-  const auto run = [&] {
+  const auto run_chosen = [&] {
+    if (*run_app) return run_run(run, common);
+    if (*bench_app) return run_bench(bench, common);
     if (*inspect_app) return run_inspect(inspect, common);
     if (*list_app) return run_list(list, common);
     if (*extract_app) return run_extract(extract, common);
@@ -199,7 +290,7 @@ int main(int argc, char** argv) {
     return run_completion(shell);
   };
   try {
-    const int code = run();
+    const int code = run_chosen();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     // A full disk must not pass for success in a script.
     report_error(flambeau::Error(flambeau::ErrorCode::kIo, "standard output cannot be written"), {});

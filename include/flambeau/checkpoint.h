@@ -4,3 +4,4 @@
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
+#include "flambeau/formats/npy/npy.h"

@@ -7,5 +7,8 @@
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"
+#include "flambeau/made_inputs.h"
+#include "flambeau/operators.h"
 #include "flambeau/program.h"
+#include "flambeau/runtime.h"
 #include "flambeau/tensor.h"

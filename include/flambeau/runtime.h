@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "flambeau/base/mapping.h"
 #include "flambeau/ops/call.h"
@@ -26,5 +27,11 @@ struct LoadOptions {
 // verifying throw, and Error(kUnsupported) that lists operators nobody knows.
 Program load(const std::string& path, LoadOptions options = {});
 Program load(std::shared_ptr<Mapping> bytes, LoadOptions options = {});
+
+// The inputs the program was exported with, as Program::run takes them; copies, so that a run may write to
+// them. Nothing in the file is executed. Throws Error(kNotFound) where the file has none,
+// Error(kUnsupported) for objects that only Python knows, Error(kCorrupt) for damage.
+std::vector<Value> example_inputs(const Program& program);
+bool has_example_inputs(const Program& program);
 
 }  // namespace flambeau

@@ -13,6 +13,7 @@
 
 #include "flambeau/kernels/generator.h"
 #include "flambeau/ops/call.h"
+#include "overlap.h"
 #include "values.h"
 
 namespace flambeau::python {
@@ -120,7 +121,7 @@ class Session {
             if (!is_strict) tried += "\n  " + error.message();
             continue;
           }
-          return execute(*op, bound);
+          return execute(*op, std::move(bound));
         }
       }
       throw Error(ErrorCode::kInvalidArgument, "no overload of " + name + " takes these arguments:" + tried);
@@ -213,7 +214,8 @@ class Session {
     return pool_;
   }
 
-  std::vector<Value> execute(const ops::Operator& op, std::span<const Value> arguments) {
+  std::vector<Value> execute(const ops::Operator& op, std::vector<Value> arguments) {
+    if (op.schema.is_mutable()) SharedMemory::join(arguments);
     const std::shared_ptr<ThreadPool> threads = pool();
     ops::Context context(*library_, *threads);
     // Threads that draw random numbers take turns, so that one seed gives one sequence.

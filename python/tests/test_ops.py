@@ -47,6 +47,15 @@ def test_in_place_changes_the_callers_memory():
     assert x.tolist() == [[1, 4], [4, 7]]
 
 
+def test_memory_that_arguments_share_is_seen():
+    x = floats(2, 2)
+    aten.add_.Tensor(x.T, x)  # two arrays, one memory
+    assert x.tolist() == [[0, 3], [3, 6]]
+    x = floats(6)
+    aten.add.out(x[:-1], x[1:], out=x[1:])
+    assert x.tolist() == [0, 1, 3, 5, 7, 9]
+
+
 def test_types_come_in_every_form():
     x = floats(2, 2)
     if not flambeau.ops.has("aten::zeros_like"):

@@ -1,3 +1,4 @@
+#include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/graph/verify.h"
 #include "flambeau/runtime.h"
@@ -22,5 +23,11 @@ Program load(const std::string& path, LoadOptions options) {
 Program load(std::shared_ptr<Mapping> bytes, LoadOptions options) {
   return make(pt2::read_package(std::move(bytes)), std::move(options));
 }
+
+std::vector<Value> example_inputs(const Program& program) {
+  return pt2::read_example_inputs(program.exported());
+}
+
+bool has_example_inputs(const Program& program) { return pt2::has_example_inputs(program.exported()); }
 
 }  // namespace flambeau

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "flambeau/base/byte_sink.h"
+#include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/graph/canonical.h"
@@ -109,6 +110,7 @@ void exercise_program(const ExportedProgram& program) {
     if (pt2::write_program(pt2::read_program(once, notes)) != once)
       throw std::logic_error("the canonical form reads as another program");
   });
+  attempt([&] { pt2::read_example_inputs(program); });
   attempt([&] {
     ExportedProgram older = program.clone();
     pt2::Notes notes;

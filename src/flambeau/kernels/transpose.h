@@ -1,5 +1,5 @@
-// Copies of matrices that turn rows into columns: what a permuted tensor needs to become row-major. Bound by
-// memory, not by the turning, for elements of 4 bytes; near to it for the others.
+// Copies that change the order: rows that become columns, what a permuted tensor needs to become row-major.
+// Bound by memory, not by the turning, for elements of 4 bytes; near to it for the others.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,14 @@ namespace flambeau::kernels {
 void transpose(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step, size_t rows,
                size_t columns, size_t element_size);
 
+// to[i] = from[-i]: a packed row backwards; `from` is its last element.
+void reverse(const uint8_t* from, uint8_t* to, size_t count, size_t element_size);
+
 #define FLAMBEAU_DECLARE(level)                                                                        \
   namespace level {                                                                                    \
   void transpose(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step, size_t rows, \
                  size_t columns, size_t element_size);                                                 \
+  void reverse(const uint8_t* from, uint8_t* to, size_t count, size_t element_size);                   \
   }
 FLAMBEAU_FOR_EACH_ISA(FLAMBEAU_DECLARE)
 #undef FLAMBEAU_DECLARE

@@ -94,7 +94,32 @@ void run(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step
   }
 }
 
+template <typename T>
+void run_back(const uint8_t* __restrict from, uint8_t* __restrict to, size_t count) {
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from - static_cast<int64_t>(i * sizeof(T)), sizeof(T));
+    std::memcpy(to + i * sizeof(T), &element, sizeof(T));
+  }
+}
+
 }  // namespace
+
+void reverse(const uint8_t* from, uint8_t* to, size_t count, size_t element_size) {
+  switch (element_size) {
+    case 1:
+      return run_back<uint8_t>(from, to, count);
+    case 2:
+      return run_back<uint16_t>(from, to, count);
+    case 4:
+      return run_back<uint32_t>(from, to, count);
+    case 8:
+      return run_back<uint64_t>(from, to, count);
+    default:
+      return run_back<Pair>(from, to, count);
+  }
+}
 
 void transpose(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step, size_t rows,
                size_t columns, size_t element_size) {

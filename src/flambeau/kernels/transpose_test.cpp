@@ -31,5 +31,19 @@ TEST(Transpose, GivesEveryElementOfEverySize) {
   }
 }
 
+TEST(Transpose, ReversesRowsOfEverySize) {
+  for (const size_t size : {1U, 2U, 4U, 8U, 16U}) {
+    for (const size_t count : {1U, 5U, 33U, 100U}) {
+      std::vector<uint8_t> from(count * size);
+      for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i);
+      std::vector<uint8_t> to(from.size());
+      reverse(from.data() + (count - 1) * size, to.data(), count, size);
+      for (size_t i = 0; i < count; ++i) {
+        for (size_t b = 0; b < size; ++b) ASSERT_EQ(to[i * size + b], from[(count - 1 - i) * size + b]);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flambeau::kernels

@@ -39,11 +39,18 @@ std::vector<Value> run_kernel(Context& context, const Operator& op, std::span<co
 
 std::vector<Value> run_view(const Operator& op, std::span<const Value> arguments) {
   const Tensor& base = first_tensor(arguments);
-  TensorList views;
-  for (Info<int64_t>& info : op.shape(arguments)) {
-    views.push_back(
-        base.with_geometry({std::move(info.sizes), std::move(info.strides), info.offset}, info.dtype));
+  const auto view = [&](Info<int64_t>& info) {
+    return base.with_geometry({std::move(info.sizes), std::move(info.strides), info.offset}, info.dtype);
+  };
+  Infos<int64_t> infos = op.shape(arguments);
+  if (infos.size() == 1 && !op.returns_list()) {
+    std::vector<Value> result;
+    result.emplace_back(view(infos[0]));
+    return result;
   }
+  TensorList views;
+  views.reserve(infos.size());
+  for (Info<int64_t>& info : infos) views.push_back(view(info));
   return box(op, std::move(views));
 }
 

@@ -26,6 +26,25 @@ void convert(const void* source, void* target, size_t count) {
   }
 }
 
+void widen_bfloat16(const void* source, void* target, size_t count) {
+  const auto* const from = static_cast<const uint16_t*>(source);
+  auto* const to = static_cast<uint32_t*>(target);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) to[i] = static_cast<uint32_t>(from[i]) << 16;
+}
+// To the nearest, halves to even.
+void narrow_to_bfloat16(const void* source, void* target, size_t count) {
+  const auto* const from = static_cast<const uint32_t*>(source);
+  auto* const to = static_cast<uint16_t*>(target);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t raw = from[i];
+    const uint32_t rounded = (raw + 0x7fffU + ((raw >> 16) & 1U)) >> 16;
+    const bool is_nan = static_cast<int32_t>(raw & 0x7fffffffU) > 0x7f800000;
+    to[i] = static_cast<uint16_t>(is_nan ? 0x7fc0U : rounded);
+  }
+}
+
 template <typename From>
 ConvertRow find_from(DType to) {
   constexpr bool kIsInteger = std::is_integral_v<From>;
@@ -59,6 +78,8 @@ ConvertRow find_from(DType to) {
 ConvertRow find_convert_row(int from_type, int to_type) {
   const auto to = static_cast<DType>(to_type);
   switch (static_cast<DType>(from_type)) {
+    case DType::kBFloat16:
+      return to == DType::kFloat32 ? &widen_bfloat16 : nullptr;
     case DType::kBool:
     case DType::kUInt8:
       return find_from<uint8_t>(to);
@@ -71,7 +92,7 @@ ConvertRow find_convert_row(int from_type, int to_type) {
     case DType::kInt64:
       return find_from<int64_t>(to);
     case DType::kFloat32:
-      return find_from<float>(to);
+      return to == DType::kBFloat16 ? &narrow_to_bfloat16 : find_from<float>(to);
     case DType::kFloat64:
       return find_from<double>(to);
     default:

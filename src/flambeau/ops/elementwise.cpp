@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/packed_rows.h"
+#include "flambeau/ops/strides.h"
 #include "flambeau/ops/walk.h"
 
 namespace flambeau::ops {
@@ -152,6 +153,20 @@ class Loop {
   std::array<Port, Walk::kMostOperands> ports_{};
 };
 
+// Whether an operand's memory runs across the rows of the walk: each of its elements in a row is in a line of
+// memory of its own.
+bool runs_across(const Walk& walk, size_t operand, size_t element_size) {
+  const auto size = static_cast<int64_t>(element_size);
+  if (walk.step(operand) == size || walk.step(operand) == 0 || walk.row_length() < 16) return false;
+  for (const Walk::Dimension& dimension : walk.outer()) {
+    if (dimension.strides[operand] == size && dimension.size >= 16) return true;
+  }
+  return false;
+}
+
+// Below this a strided operand stays in the cache anyway.
+constexpr int64_t kWorthTurning = 16384;
+
 }  // namespace
 
 void run_elementwise(Context& context, std::span<const Input> inputs, std::span<const Output> outputs,
@@ -164,6 +179,23 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
   for (size_t i = 0; i < inputs.size(); ++i) operands[outputs.size() + i] = inputs[i].tensor;
   const Walk walk(outputs[0].tensor->sizes(), std::span(operands.data(), inputs.size() + outputs.size()));
   if (walk.element_count() == 0) return;
+  if (walk.element_count() >= kWorthTurning) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Tensor& across = *inputs[i].tensor;
+      if (!runs_across(walk, outputs.size() + i, across.element_size())) continue;
+      // Turned once, in tiles, to lie as the result does.
+      const Tensor& like = *outputs[0].tensor;
+      Info<int64_t> info{.dtype = across.dtype(), .sizes = like.sizes(), .strides = like.strides()};
+      if (across.element_count() != like.element_count() || !is_dense(info)) continue;
+      const Tensor turned = context.allocate(info);
+      copy_into(context, across, turned);
+      std::array<Input, Walk::kMostOperands> changed{};
+      std::copy(inputs.begin(), inputs.end(), changed.begin());
+      changed[i].tensor = &turned;
+      return run_elementwise(context, std::span(changed.data(), inputs.size()), outputs, rows, parameters,
+                             cost);
+    }
+  }
   const Loop loop(inputs, outputs, walk, rows, parameters);
   const int64_t grain = std::max<int64_t>(kGrain / std::max(cost, 1), 256);
   if (walk.element_count() <= grain) {

@@ -85,12 +85,15 @@ void copy_into(Context& context, const Tensor& from, const Tensor& to) {
     }
   }
   const bool is_fill = is_same && walk.step(1) == 0 && walk.step(0) == size;
+  const bool is_back = is_same && walk.step(1) == -size && walk.step(0) == size;
   const auto copy = [&](const Walk::Offsets& offsets, int64_t length) {
     const uint8_t* const row = source + offsets[1];
     uint8_t* const place = target + offsets[0];
     const auto count = static_cast<size_t>(length);
     if (is_fill) {
       fill_row(row, place, count, static_cast<size_t>(size));
+    } else if (is_back) {
+      kernels::reverse(row, place, count, static_cast<size_t>(size));
     } else if (is_same) {
       copy_row(row, walk.step(1), place, walk.step(0), count, static_cast<size_t>(size));
     } else {

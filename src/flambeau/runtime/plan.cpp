@@ -44,10 +44,14 @@ std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const s
   recording.interceptor = &recorder;
   Interpreter interpreter(recording);
   interpreter.on_node = [&](const graph::Node& node) { recorder.set_node(std::string(node.label())); };
+  std::vector<Value> copies;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (is_written[i] && values[i].is_tensor()) values[i] = ops::call(recording, "aten::clone", values[i]);
+    if (!is_written[i]) continue;
+    if (values[i].is_tensor()) values[i] = ops::call(recording, "aten::clone", values[i]);
+    copies.push_back(values[i]);
   }
   plan->outputs = interpreter.run(code, std::move(values));
+  plan->outputs.insert(plan->outputs.end(), copies.begin(), copies.end());
   for (Value& output : plan->outputs) {
     for_each_tensor(output, [&](Tensor& tensor) { tensor = recorder.restored(tensor, context.library()); });
   }

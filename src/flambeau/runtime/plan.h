@@ -49,7 +49,7 @@ struct Buffer {
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Value> outputs;  // the graph's
+  std::vector<Value> outputs;  // the graph's, and then the copies of inputs that it wrote to
   std::vector<Buffer> buffers;
   // The storage that stands for each buffer in the steps; it has no bytes (or only those of planning).
   std::unordered_map<const Storage*, size_t> buffer_of;

@@ -104,6 +104,9 @@ struct Program::State {
         has_symbols = has_symbols || size.empty() || !std::isdigit(static_cast<unsigned char>(size[0]));
     }
     is_changed.resize(weights.size(), false);
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      if (is_written[i] && bindings[i].weight != kNone) is_changed[bindings[i].weight] = true;
+    }
     for (const graph::OutputSpec& output : program.signature.outputs) {
       const auto found = weight_names.find(output.target);
       if (found != weight_names.end()) is_changed[found->second] = true;
@@ -197,6 +200,8 @@ struct Program::State {
   std::vector<Value> deliver(ops::Context& context, std::vector<Value> results,
                              std::span<const Value> leaves) {
     const auto& specs = program.signature.outputs;
+    // Behind the graph's outputs come the copies of inputs that it wrote to.
+    size_t at = code->outputs.size();
     std::vector<Value> given;
     std::vector<std::pair<Tensor, Tensor>> copies;  // from, to
     std::vector<std::pair<size_t, Tensor>> changed;
@@ -220,6 +225,13 @@ struct Program::State {
         default:
           given.push_back(std::move(results[i]));
       }
+    }
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      if (!is_written[i]) continue;
+      const Value& copy = results.at(at++);
+      if (!copy.is_tensor()) continue;
+      if (bindings[i].weight != kNone) changed.emplace_back(bindings[i].weight, copy.tensor());
+      if (bindings[i].leaf != kNone) copies.emplace_back(copy.tensor(), leaves[bindings[i].leaf].tensor());
     }
     for (const auto& [from, to] : copies) {
       if (from.sizes() != to.sizes()) {
@@ -312,12 +324,15 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
     PlanCache::give_back(*entry, std::move(workspace));
     if (options.profile != nullptr) label(*options.profile, *entry->plan);
   } else {
+    std::vector<Value> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (state.is_written[i] && inputs[i].is_tensor())
-        inputs[i] = ops::call(context, "aten::clone", inputs[i]);
+      if (!state.is_written[i]) continue;
+      if (inputs[i].is_tensor()) inputs[i] = ops::call(context, "aten::clone", inputs[i]);
+      copies.push_back(inputs[i]);
     }
     Interpreter interpreter(context, options.profile);
     results = interpreter.run(*state.code, std::move(inputs));
+    results.insert(results.end(), copies.begin(), copies.end());
     if (options.profile != nullptr) label(*options.profile, *state.code);
   }
   return state.deliver(context, std::move(results), leaves);

@@ -193,8 +193,40 @@ std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Oper
   return {arguments[0]};
 }
 
+Tensor Recorder::restored(const Tensor& tensor, const ops::Library& library) {
+  if (!order_.is_changed(tensor)) return tensor;
+  Tensor& copy = restored_[tensor.storage().get()];
+  if (!copy.defined()) {
+    ops::Info<int64_t> info = ops::info_of(order_.believed(tensor));
+    info.offset = 0;
+    copy = fresh(info);
+    const Value arguments[] = {tensor, Value()};
+    add_step(library.get("aten::clone"), arguments, {copy});
+  }
+  return copy;
+}
+
 std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments) {
+  if (!order_.has_changed(arguments)) return record(context, op, arguments);
+  const bool is_in_place = op.kind == Kind::kInPlace;
+  if (ImageOrder::is_indifferent(is_in_place ? *op.base : op) || op.kind == Kind::kDecomposition) {
+    if (is_in_place) restored_.erase(arguments[0].tensor().storage().get());
+    return record(context, op, arguments);
+  }
+  std::vector<Value> plain(arguments.begin(), arguments.end());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    if (op.schema.arguments[i].is_written()) {
+      for_each_tensor(plain[i], [&](const Tensor& tensor) { restored_.erase(tensor.storage().get()); });
+    } else {
+      for_each_tensor(plain[i], [&](Tensor& tensor) { tensor = restored(tensor, context.library()); });
+    }
+  }
+  return record(context, op, plain);
+}
+
+std::vector<Value> Recorder::record(ops::Context& context, const ops::Operator& op,
+                                    std::span<const Value> arguments) {
   if (may_fold(op, arguments)) return fold(context, op, arguments);
   switch (op.kind) {
     case Kind::kKernel:

@@ -169,6 +169,32 @@ def sym_size(dtype):
         yield call(x, dim)
 
 
+@hand("sym_numel.default", "sym_storage_offset.default", types=[torch.float32])
+def sym_of_tensor(dtype):
+    for x in layouts(dtype):
+        yield call(x)
+
+
+@hand("sym_stride.int", types=[torch.float32])
+def sym_stride(dtype):
+    for x in layouts(dtype):
+        for dim in range(-x.dim(), x.dim()):
+            yield call(x, dim)
+
+
+@hand("sym_constrain_range.default", "sym_constrain_range_for_size.default", types=[torch.int64])
+def sym_constrain_range(dtype):
+    yield call(5)
+    yield call(5, min=2, max=9)
+    yield call(5, min=0)
+
+
+@hand("_assert_async.default", "_assert_async.msg")
+def assert_async(dtype):
+    yield call(torch.ones((), dtype=dtype))
+    yield call(torch.ones(1, dtype=dtype), "never said")
+
+
 @hand("_softmax.default", types=FLOATS)
 def softmax(dtype):
     for x in layouts(dtype):
@@ -348,6 +374,41 @@ def rand(dtype):
     for shape in ([], [0], [3], [5, 7], [40, 50]):
         yield call(shape, dtype=dtype)
     yield call([3, 2], dtype=dtype, device=torch.device("cpu"), pin_memory=False)
+
+
+@hand("rand_like.default", types=FLOATS)
+def rand_like(dtype):
+    for x in layouts(dtype):
+        yield call(x)
+    yield call(make(dtype, 3, 4), dtype=torch.float32, pin_memory=False)
+
+
+@hand("randperm.default", types=[torch.int64, torch.int32, torch.float32])
+def randperm(dtype):
+    for count in (0, 1, 2, 9, 500):
+        yield call(count, dtype=dtype)
+
+
+@hand("bernoulli.p", "bernoulli.Tensor", "bernoulli_.Tensor", types=[torch.bool, torch.int64, *FLOATS])
+def bernoulli(dtype):
+    for shape in ((), (7,), (30, 40)):
+        yield call(make(dtype, *shape), 0.3)
+        yield call(make(dtype, *shape), torch.rand(shape))
+
+
+@hand("uniform.default", types=FLOATS)
+def uniform(dtype):
+    for x in layouts(dtype):
+        yield call(x)
+        yield call(x, -2.0, 3.0)
+
+
+@hand("native_dropout.default", types=FLOATS)
+def native_dropout(dtype):
+    for x in layouts(dtype):
+        for chance in (0.0, 0.4, 1.0):
+            yield call(x, chance, True)
+        yield call(x, 0.5, False)
 
 
 @hand("arange.default", types=[*INTEGERS, *FLOATS])

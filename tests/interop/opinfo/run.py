@@ -14,7 +14,6 @@
 import argparse
 import collections
 import fnmatch
-import hashlib
 import json
 import pathlib
 import sys
@@ -59,19 +58,6 @@ def overload(name):
     return getattr(getattr(getattr(torch.ops, namespace), base), kind or "default")
 
 
-def sources():
-    """Which OpInfo has samples of which operator; found once for each PyTorch and scope."""
-    wanted = set(scope.operators())
-    digest = hashlib.sha256((torch.__version__ + "".join(sorted(wanted)) + (HERE / "record.py").read_text()).encode())
-    path = ROOT / "build/opinfo" / f"sources-{digest.hexdigest()[:12]}.json"
-    if not path.exists():
-        print("opinfo: finding out which samples are for which operator, once", file=sys.stderr)
-        found = record.sources(lambda op: record.overload_name(op) in wanted)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({key: found[key] for key in sorted(found)}, indent=1))
-    return json.loads(path.read_text())
-
-
 def matching(patterns):
     """The overloads in scope that one of the patterns means; all without patterns."""
     if not patterns:
@@ -90,7 +76,7 @@ def matching(patterns):
 
 def plan(chosen):
     """OpInfo -> (operators to record, operators to derive from their samples)."""
-    known, chosen_set = sources(), set(chosen)
+    known, chosen_set = scope.sources(), set(chosen)
     plans = collections.defaultdict(lambda: (set(), set()))
     about = {}  # the OpInfos of every operator without overload
     for name, infos in known.items():
@@ -128,14 +114,15 @@ def samples(chosen, types=None, limit=True):
         for sample in by_hand.samples(overload(name), by_hand.SAMPLES[name]):
             if not types or compare.short(sample.dtype) in types:
                 yield sample
+    with_info = {name.partition(".")[0] for name in scope.sources()}
     for name in sorted(chosen - set(by_hand.SAMPLES)):
-        if name.endswith("out") and name.partition(".")[0] not in {known.partition(".")[0] for known in sources()}:
+        if name.endswith("out") and name.partition(".")[0] not in with_info:
             yield from (sample for sample in by_hand.with_out(overload(name)) if not types or compare.short(sample.dtype) in types)
 
 
 def run(flambeau, sample):
     """What is wrong with Flambeau's answer to a sample; None where nothing is."""
-    if not flambeau.ops.has(sample.name):
+    if not flambeau.ops.has(sample.name) and not flambeau.ops.has(sample.name.removesuffix(".default")):
         return "is not there"
     namespace, rest = sample.name.split("::")
     base, _, kind = rest.partition(".")
@@ -235,7 +222,7 @@ def main():
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path)
     options = parser.parse_args()
     if options.list:
-        known = sources()
+        known = scope.sources()
         for name in matching(options.op):
             direct = [info for info, is_direct in known.get(name, {}).items() if is_direct] or list(known.get(name, {}))[:4]
             print(f"{name:48} {'by hand' if name in by_hand.SAMPLES else ' '.join(direct) or 'derived'}")

@@ -21,6 +21,7 @@ def outcomes():
     outcomes = run.run_all(package, options)
     print("\n".join(run.summary(outcomes)))
     path = run.ROOT / "build/opinfo/results.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(run.as_json(outcomes), indent=1))
     return outcomes
 

@@ -118,7 +118,8 @@ class InputReader {
     const Node::Call call = node.as_call();
     std::vector<Pair> pairs;
     // Some are made of a list of pairs, others are filled after they were made.
-    if (call.args->is(Kind::kTuple) && call.args->items().size() == 1 && is_sequence(*call.args->items()[0])) {
+    if (call.args->is(Kind::kTuple) && call.args->items().size() == 1 &&
+        is_sequence(*call.args->items()[0])) {
       for (const Node* const entry : call.args->items()[0]->items()) {
         if (!is_sequence(*entry) || entry->items().size() != 2) fail(spec, node);
         pairs.push_back({entry->items()[0], entry->items()[1]});
@@ -156,12 +157,14 @@ class InputReader {
     std::vector<const Node*> fields;
     for (size_t i = 0; i < spec.children().size(); ++i) {
       const std::string path = spec.child_path(i);
-      const Node* const field = state != nullptr && path.starts_with('.') ? state->find(path.substr(1)) : nullptr;
+      const Node* const field =
+          state != nullptr && path.starts_with('.') ? state->find(path.substr(1)) : nullptr;
       if (field == nullptr) {
-        throw Error(ErrorCode::kUnsupported,
-                    fmt::format("the example inputs have {}, and how it is taken apart is known to Python alone",
-                                describe(node)),
-                    "give the inputs yourself");
+        throw Error(
+            ErrorCode::kUnsupported,
+            fmt::format("the example inputs have {}, and how it is taken apart is known to Python alone",
+                        describe(node)),
+            "give the inputs yourself");
       }
       fields.push_back(field);
     }
@@ -235,6 +238,18 @@ class InputReader {
   std::vector<Value> leaves_;
 };
 
+// Paths are made for the one input that is wrong: in all they may be far longer than the spec.
+void locate(Error& error, const TreeSpec& in_spec, size_t leaf) {
+  const bool is_call = in_spec.kind() == TreeKind::kTuple && in_spec.children().size() == 2;
+  size_t index = 0;
+  const auto visit = [&](std::string_view path) {
+    if (index++ == leaf) error.add_location("example input", printable(path));
+  };
+  if (!is_call) return visit_leaf_paths(in_spec, "inputs", visit);
+  visit_leaf_paths(in_spec.child(0), "args", visit);
+  visit_leaf_paths(in_spec.child(1), "kwargs", visit);
+}
+
 TorchFile open_file(const std::shared_ptr<Mapping>& mapping) {
   const RecognizedFile file = recognize_file(mapping);
   switch (file.kind) {
@@ -258,18 +273,18 @@ std::vector<Value> read_example_inputs(ByteSpan bytes, const TreeSpec& in_spec) 
   try {
     reader.flatten(in_spec, *file.tree.root());
   } catch (Error& error) {
-    // Paths are made for this one alone: in all they may be far longer than the spec.
-    size_t index = 0;
-    visit_leaf_paths(in_spec, "inputs", [&](std::string_view path) {
-      if (index++ == reader.count()) error.add_location("example input", printable(path));
-    });
+    locate(error, in_spec, reader.count());
     throw;
   }
   return reader.take();
 }
 
+bool has_example_inputs(const graph::ExportedProgram& program) {
+  return program.example_inputs != nullptr && program.example_inputs->size() != 0;
+}
+
 std::vector<Value> read_example_inputs(const graph::ExportedProgram& program) {
-  if (program.example_inputs == nullptr) {
+  if (!has_example_inputs(program)) {
     throw Error(ErrorCode::kNotFound, "the program has no example inputs", "give the inputs yourself");
   }
   for (const graph::ModuleCallEntry& entry : program.module_call_graph) {

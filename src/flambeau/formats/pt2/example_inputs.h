@@ -19,4 +19,7 @@ std::vector<Value> read_example_inputs(const graph::ExportedProgram& program);
 // The same of bytes alone.
 std::vector<Value> read_example_inputs(ByteSpan bytes, const TreeSpec& in_spec);
 
+// PyTorch writes an empty record where there are none.
+bool has_example_inputs(const graph::ExportedProgram& program);
+
 }  // namespace flambeau::pt2

@@ -160,6 +160,27 @@ void fill_steps(const Tensor& out, DType row, T start, T end, F&& finish) {
   });
 }
 
+// A number as the type would hold it: PyTorch rounds each step of the way for the short types.
+float rounded_to(DType dtype, float number) {
+  std::array<uint8_t, 8> bytes{};
+  store_packed(DType::kFloat32, &number, 1, dtype, bytes.data(), 4);
+  load_packed(dtype, bytes.data(), 4, 1, DType::kFloat32, &number);
+  return number;
+}
+
+template <typename F>
+void fill_short_steps(const Tensor& out, float start, float end, F&& finish) {
+  const auto round = [&](float number) { return rounded_to(out.dtype(), number); };
+  const int64_t steps = out.element_count();
+  start = round(start);
+  end = round(end);
+  const float step = steps == 1 ? 0 : round(round(end - start) / round(static_cast<float>(steps - 1)));
+  fill_by_place<float>(out, DType::kFloat32, [&](int64_t i) {
+    const auto along = [&](int64_t count) { return round(step * round(static_cast<float>(count))); };
+    return finish(round(i < steps / 2 || steps == 1 ? start + along(i) : end - along(steps - i - 1)));
+  });
+}
+
 template <typename F>
 void run_steps(std::string_view what, const Scalar& start, const Scalar& end, const Tensor& out, F&& finish) {
   const DType dtype = out.dtype();
@@ -172,9 +193,11 @@ void run_steps(std::string_view what, const Scalar& start, const Scalar& end, co
                        static_cast<double>(end.to_int()), [&](double x) { return std::trunc(finish(x)); });
   } else if (dtype == DType::kFloat64) {
     fill_steps<double>(out, DType::kFloat64, start.to_double(), end.to_double(), finish);
-  } else {
+  } else if (dtype == DType::kFloat32) {
     fill_steps<float>(out, DType::kFloat32, static_cast<float>(start.to_double()),
                       static_cast<float>(end.to_double()), finish);
+  } else {
+    fill_short_steps(out, static_cast<float>(start.to_double()), static_cast<float>(end.to_double()), finish);
   }
 }
 

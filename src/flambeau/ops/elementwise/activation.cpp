@@ -127,19 +127,21 @@ struct Elu {
   double input_scale;
   template <RealNumber T>
   void rows(const T* x, T* y, size_t n) const {
-    constexpr size_t kPiece = 256;
+    constexpr size_t kPiece = 512;
     T powers[kPiece];
-    const T negative_factor = static_cast<T>(negative);
-    const T factor = static_cast<T>(scale);
     const T inner_factor = static_cast<T>(input_scale);
+    const HotNumbers numbers{.x = negative, .y = scale};
+    const Row join = hot_rows(Hot::kEluJoin, kHotType<T>).plain;
     for (size_t done = 0; done < n; done += kPiece) {
       const size_t count = std::min(kPiece, n - done);
-      for (size_t i = 0; i < count; ++i) powers[i] = x[done + i] * inner_factor;
-      vector_math::expm1(powers, powers, count);
-      for (size_t i = 0; i < count; ++i) {
-        const T a = x[done + i];
-        y[done + i] = a <= T(0) ? powers[i] * negative_factor : a * factor;
+      const T* const from = x + done;
+      if (inner_factor != T(1)) {
+        for (size_t i = 0; i < count; ++i) powers[i] = from[i] * inner_factor;
       }
+      vector_math::expm1(inner_factor != T(1) ? powers : from, powers, count);
+      const void* const in[] = {from, powers};
+      void* const out[] = {y + done};
+      join(in, out, count, &numbers);
     }
   }
 };

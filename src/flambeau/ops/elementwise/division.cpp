@@ -35,6 +35,11 @@ struct Quotient {
   }
 };
 
+struct Trunc {
+  static constexpr std::string_view kName = "div_trunc";
+  static constexpr Hot kHot = Hot::kTrunc;
+};
+
 struct FloorQuotient {
   static constexpr std::string_view kName = "div_floor";
   static constexpr int kCost = 8;
@@ -121,7 +126,14 @@ struct PlainQuotient {
 void div_mode(Context& context, const Tensor& self, const Tensor& other, std::optional<std::string_view> mode,
               Tensor& out) {
   if (!mode) return binary<PlainQuotient>(context, self, other, out);
-  if (*mode == "trunc") return binary<Quotient>(context, self, other, out);
+  if (*mode == "trunc") {
+    if (dtype_size(out.dtype()) > 2 || is_integral(out.dtype())) {
+      return binary<Quotient>(context, self, other, out);
+    }
+    // The quotient of half-precision numbers is rounded to their type before it is cut.
+    binary<PlainQuotient>(context, self, other, out);
+    return unary<Trunc>(context, out, out);
+  }
   if (*mode == "floor") return binary<FloorQuotient>(context, self, other, out);
   throw Error(ErrorCode::kInvalidArgument,
               "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +

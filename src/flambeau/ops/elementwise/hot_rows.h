@@ -17,6 +17,7 @@ enum class Hot : uint8_t {
   kMax,
   kMin,
   kAddScaled,  // a + x b
+  kEluJoin,    // x b where a is not positive, else y a
   kAnd,
   kOr,
   kXor,

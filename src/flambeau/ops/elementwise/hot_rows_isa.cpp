@@ -151,6 +151,11 @@ struct AddScaled : Numbers<T> {
   T operator()(T a, T b) const { return static_cast<T>(U(a) + U(x) * U(b)); }
 };
 template <typename T>
+struct EluJoin : Numbers<T> {
+  using Numbers<T>::Numbers, Numbers<T>::x, Numbers<T>::y;
+  T operator()(T a, T b) const { return a <= T(0) ? b * x : a * y; }
+};
+template <typename T>
 struct AddProduct : Numbers<T> {
   using Numbers<T>::Numbers, Numbers<T>::x;
   using U = typename Wrapping<T>::Type;
@@ -283,6 +288,8 @@ Rows rows_of_reals(Hot loop) {
   switch (loop) {
     case Hot::kDiv:
       return rows_of_two<Div, T>();
+    case Hot::kEluJoin:
+      return &two<EluJoin<T>, T, T, false, false>;
     case Hot::kReciprocal:
       return rows_of_one<Reciprocal, T>();
     case Hot::kFloor:

@@ -169,8 +169,20 @@ Info<N> take_along_shape(const Info<N>& self, const Info<N>& indices, std::optio
   if (!own.empty()) own[d] = indices.sizes[d];
   return contiguous<N>(self.dtype, broadcast(own, indices.sizes), self.device);
 }
-void take_along_kernel(Context& context, const Tensor& self, const Tensor& indices,
-                       std::optional<int64_t> dim, Tensor& out) {
+// Unlike gather, it counts negative indices from the end.
+Tensor counted_from_start(Context& context, const Tensor& indices, int64_t size) {
+  Tensor counted = context.allocate(DType::kInt64, indices.sizes());
+  copy_into(context, indices, counted);
+  int64_t* const values = counted.mutable_data<int64_t>();
+  for (int64_t i = 0; i < counted.element_count(); ++i) values[i] += values[i] < 0 ? size : 0;
+  return counted;
+}
+void take_along_kernel(Context& context, const Tensor& self, const Tensor& given, std::optional<int64_t> dim,
+                       Tensor& out) {
+  const int64_t size = !dim              ? self.element_count()
+                       : self.dim() == 0 ? 1
+                                         : self.sizes()[wrap_dim(*dim, self.dim())];
+  const Tensor indices = counted_from_start(context, given, size);
   if (!dim) {
     const Tensor packed = self.to_contiguous();
     const Tensor index = packed_indices(context, indices);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/promotion.h"
@@ -61,6 +62,24 @@ void native_kernel(Context& context, const Tensor& input, const Tensor* weight, 
   if (input.element_count() == 0) return;
   run_batch_norm(context, input, {weight, bias, running_mean, running_var, training, momentum, eps}, out,
                  &mean, &rstd);
+}
+
+// Given results: those of other sizes get new memory.
+std::tuple<Tensor, Tensor, Tensor> legit_out(Context& context, const Tensor& input, const Tensor* weight,
+                                             const Tensor* bias, const Tensor& mean, const Tensor& var,
+                                             bool training, double momentum, double eps, const Tensor& out,
+                                             const Tensor& save_mean, const Tensor& save_rstd) {
+  const auto value = [](const Tensor* tensor) { return tensor == nullptr ? Value() : Value(*tensor); };
+  const auto made = call<std::tuple<Tensor, Tensor, Tensor>>(context, "aten::_native_batch_norm_legit", input,
+                                                             value(weight), value(bias), mean, var, training,
+                                                             momentum, eps);
+  const auto deliver = [&](const Tensor& from, const Tensor& to) {
+    if (!(from.sizes() == to.sizes())) return from;
+    copy_into(context, from, to);
+    return to;
+  };
+  return {deliver(std::get<0>(made), out), deliver(std::get<1>(made), save_mean),
+          deliver(std::get<2>(made), save_rstd)};
 }
 
 // ---- the others are the same with fewer or more arguments
@@ -194,6 +213,12 @@ void define_batch_norm(Library& library) {
           "Tensor, Tensor)")
       .shape<legit_shape<int64_t>, legit_shape<SymInt>>()
       .kernel<legit_kernel>();
+  library
+      .define(
+          "aten::_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
+          "running_mean, Tensor(b!) running_var, bool training, float momentum, float eps, *, Tensor(d!) "
+          "out, Tensor(e!) save_mean, Tensor(f!) save_invstd) -> (Tensor(d!), Tensor(e!), Tensor(f!))")
+      .function<legit_out>();
   library
       .define(
           "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool "

@@ -114,19 +114,6 @@ void scale_each(const double* x, const double* scale, const double* shift, doubl
   for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale[i] + shift[i];
 }
 
-template <typename T>
-void update(const Tensor* running, double momentum, const std::vector<double>& found) {
-  if (running == nullptr) return;
-  std::vector<double> values = read_all<double>(running);
-  for (size_t c = 0; c < values.size(); ++c) values[c] = momentum * found[c] + (1 - momentum) * values[c];
-  for (size_t c = 0; c < values.size(); ++c) {
-    store_packed(
-        DType::kFloat64, &values[c], 1, running->dtype(),
-        running->mutable_data() + static_cast<int64_t>(c * running->element_size()) * running->strides()[0],
-        0);
-  }
-}
-
 // A number as a tensor of that type keeps it.
 double rounded(DType dtype, double x) {
   if (dtype == DType::kFloat64) return x;
@@ -155,25 +142,61 @@ bool takes_steps(const Tensor& input, const BatchNorm& norm) {
   return false;
 }
 
+// Where PyTorch rounds half-precision statistics, and how.
+struct Rounding {
+  DType dtype;    // of the statistics
+  bool is_even;   // the input lies densely
+  bool in_steps;  // see takes_steps
+  // bfloat16 keeps even what is between two steps in its own precision.
+  double between(double x) const { return is_even && dtype == DType::kBFloat16 ? rounded(dtype, x) : x; }
+};
+
+void update(const Tensor* running, double momentum, const Rounding& rounding,
+            const std::vector<double>& found) {
+  if (running == nullptr) return;
+  const std::vector<double> old = read_all<double>(running);
+  const double factor = rounding.between(momentum);
+  const double rest = rounding.between(1 - factor);
+  for (size_t c = 0; c < old.size(); ++c) {
+    const double value = rounding.between(factor * found[c]) + rounding.between(rest * old[c]);
+    store_packed(
+        DType::kFloat64, &value, 1, running->dtype(),
+        running->mutable_data() + static_cast<int64_t>(c * running->element_size()) * running->strides()[0],
+        0);
+  }
+}
+
+// The means and inverse deviations of the batch; updates the running ones.
 template <typename T>
-void run(Context& context, const Tensor& input, const BatchNorm& norm, bool in_steps, const Tensor& out,
-         const Tensor* save_mean, const Tensor* save_rstd) {
-  const DType dtype = statistics_dtype(input, norm);
+void measure(Context& context, const Tensor& input, const BatchNorm& norm, const RowPlan& plan,
+             const Rounding& rounding, std::vector<double>& mean, std::vector<double>& rstd) {
+  const std::vector<Moments> moments = channel_moments<T>(context, input, plan);
+  std::vector<double> unbiased(mean.size());
+  for (size_t c = 0; c < mean.size(); ++c) {
+    const double count = moments[c].count;
+    mean[c] = rounding.is_even ? rounding.between(moments[c].mean) : rounded(rounding.dtype, moments[c].mean);
+    double squares = moments[c].squares;
+    if (!rounding.is_even) squares += count * (moments[c].mean - mean[c]) * (moments[c].mean - mean[c]);
+    squares = rounding.between(squares);
+    const double variance = rounding.between(squares / count);
+    rstd[c] = variance == 0 && norm.eps == 0 ? 0 : 1 / std::sqrt(variance + norm.eps);
+    unbiased[c] = rounding.between(squares / (count - 1));
+  }
+  update(norm.running_mean, norm.momentum, rounding, mean);
+  update(norm.running_var, norm.momentum, rounding, unbiased);
+}
+
+template <typename T>
+void run(Context& context, const Tensor& input, const BatchNorm& norm, const Rounding& rounding,
+         const Tensor& out, const Tensor* save_mean, const Tensor* save_rstd) {
+  const DType dtype = rounding.dtype;
+  const bool in_steps = rounding.in_steps;
   const RowPlan plan = plan_of(out);
   const auto channels = static_cast<size_t>(plan.channels);
   std::vector<double> mean(channels);
   std::vector<double> rstd(channels);
   if (norm.training) {
-    const std::vector<Moments> moments = channel_moments<T>(context, input, plan);
-    std::vector<double> unbiased(channels);
-    for (size_t c = 0; c < channels; ++c) {
-      const double variance = moments[c].squares / moments[c].count;
-      mean[c] = moments[c].mean;
-      rstd[c] = variance == 0 && norm.eps == 0 ? 0 : 1 / std::sqrt(variance + norm.eps);
-      unbiased[c] = moments[c].squares / (moments[c].count - 1);
-    }
-    update<T>(norm.running_mean, norm.momentum, mean);
-    update<T>(norm.running_var, norm.momentum, unbiased);
+    measure<T>(context, input, norm, plan, rounding, mean, rstd);
     if (save_mean != nullptr) write_all(mean, *save_mean);
     if (save_rstd != nullptr) write_all(rstd, *save_rstd);
     for (double& value : mean) value = rounded(dtype, value);
@@ -234,21 +257,23 @@ void run(Context& context, const Tensor& input, const BatchNorm& norm, bool in_s
 
 void run_batch_norm(Context& context, const Tensor& input, const BatchNorm& norm, const Tensor& out,
                     const Tensor* save_mean, const Tensor* save_rstd) {
-  const bool in_steps = takes_steps(input, norm);
+  const Info<int64_t> info = info_of(input);
+  const Rounding rounding{statistics_dtype(input, norm), is_contiguous(info) || is_channels_last(info),
+                          takes_steps(input, norm)};
   Tensor same = input;
   if (!(input.strides() == out.strides()) && !(input.is_contiguous() && out.is_contiguous())) {
-    Info<int64_t> info = info_of(out);
-    info.offset = 0;
-    same = context.allocate(info);
+    Info<int64_t> laid = info_of(out);
+    laid.offset = 0;
+    same = context.allocate(laid);
     copy_into(context, input, same);
   }
   switch (input.dtype()) {
     case DType::kFloat64:
-      return run<double>(context, same, norm, in_steps, out, save_mean, save_rstd);
+      return run<double>(context, same, norm, rounding, out, save_mean, save_rstd);
     case DType::kFloat32:
     case DType::kFloat16:
     case DType::kBFloat16:
-      return run<float>(context, same, norm, in_steps, out, save_mean, save_rstd);
+      return run<float>(context, same, norm, rounding, out, save_mean, save_rstd);
     default:
       fail_dtype("batch_norm", input.dtype());
   }

@@ -255,10 +255,28 @@ void run_rms(Context& context, const Tensor& input, size_t count, const Tensor* 
   if (rstd != nullptr) write_all(rstds, *rstd);
 }
 
+void rms_complex(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+                 const Tensor* weight, std::optional<double> eps, Tensor& out, Tensor* rstd) {
+  Context inner = context.without_interceptor();
+  Dims dims;
+  for (size_t i = 0; i < normalized.size(); ++i) dims.push_back(-1 - static_cast<int64_t>(i));
+  const double small = eps.value_or(input.dtype() == DType::kComplex128
+                                        ? std::numeric_limits<double>::epsilon()
+                                        : static_cast<double>(std::numeric_limits<float>::epsilon()));
+  const Tensor square =
+      call(inner, "aten::mean.dim", call(inner, "aten::pow.Tensor_Scalar", input, 2), dims, true);
+  const Tensor scale = call(inner, "aten::rsqrt", call(inner, "aten::add.Scalar", square, small));
+  Tensor result = call(inner, "aten::mul.Tensor", input, scale);
+  if (weight != nullptr) result = call(inner, "aten::mul.Tensor", result, *weight);
+  copy_into(context, result, out);
+  if (rstd != nullptr) copy_into(context, scale, *rstd);
+}
+
 void rms_any(Context& context, const Tensor& input, std::span<const int64_t> normalized, const Tensor* weight,
              std::optional<double> eps, Tensor& out, Tensor* rstd) {
   size_t count = 1;
   for (const int64_t size : normalized) count *= static_cast<size_t>(size);
+  if (is_complex(input.dtype())) return rms_complex(context, input, normalized, weight, eps, out, rstd);
   if (!is_floating(input.dtype()) || dtype_size(input.dtype()) == 1) fail_dtype("rms_norm", input.dtype());
   if (input.dtype() == DType::kFloat64) {
     run_rms<double>(context, input, count, weight, eps, out, rstd);

@@ -8,7 +8,9 @@
 #include "flambeau/ops/lines.h"
 #include "flambeau/ops/norm/row_loops.h"
 #include "flambeau/ops/promotion.h"
+#include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/rows.h"
+#include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -20,6 +22,21 @@ void softmax_floats(const void* input, size_t length, void* const* outputs, cons
 void log_softmax_floats(const void* input, size_t length, void* const* outputs, const void*) {
   static const auto row = FLAMBEAU_PICK(log_softmax_row);
   row(static_cast<const float*>(input), static_cast<float*>(outputs[0]), length);
+}
+
+// The last dimension in half precision: PyTorch keeps the sum, and its logarithm, in half precision.
+float rounded(DType dtype, float x) {
+  return dtype == DType::kFloat16 ? Float16::from_float(x).to_float() : BFloat16::from_float(x).to_float();
+}
+void log_softmax_halves(const void* input, size_t length, void* const* outputs, const void* parameters) {
+  static const auto most_of = FLAMBEAU_PICK(max_row);
+  static const auto sum_of = FLAMBEAU_PICK(exp_sum_row);
+  const DType dtype = *static_cast<const DType*>(parameters);
+  const auto* const x = static_cast<const float*>(input);
+  auto* const y = static_cast<float*>(outputs[0]);
+  const float most = most_of(x, length);
+  const float log_sum = rounded(dtype, std::log(rounded(dtype, sum_of(x, length, most))));
+  for (size_t i = 0; i < length; ++i) y[i] = x[i] - most - log_sum;
 }
 
 template <bool kLog>
@@ -75,8 +92,11 @@ void run_softmax(Context& context, const Tensor& self, int64_t dim, Line floats,
   if (!is_floating(self.dtype()) || dtype_size(self.dtype()) == 1) fail_dtype(name, self.dtype());
   const DType row = kernels::compute_dtype(self.dtype());
   const LineOutput outputs[] = {{&out, row}};
-  run_lines(context, self, wrap_dim(dim, self.dim()), row, row == DType::kFloat32 ? floats : doubles, outputs,
-            nullptr, 4);
+  const size_t d = wrap_dim(dim, self.dim());
+  Line line = row == DType::kFloat32 ? floats : doubles;
+  const DType dtype = self.dtype();
+  if (line == &log_softmax_floats && dtype != row && d + 1 >= self.dim()) line = log_softmax_halves;
+  run_lines(context, self, d, row, line, outputs, &dtype, 4);
 }
 
 template <bool kLog>

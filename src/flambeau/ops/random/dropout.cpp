@@ -77,7 +77,9 @@ std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input,
   const double keep = 1. - p;
   draw_bernoulli(context, {}, mask, keep);
   const Tensor kept = call(context, "aten::mul.Tensor", input, mask);
-  return {call(context, "aten::mul.Tensor", kept, keep == 0 ? 0. : 1. / keep), mask};
+  // The factor is rounded to the input's type first.
+  const Tensor factor = scalar_tensor(keep == 0 ? 0. : 1. / keep, input.dtype());
+  return {call(context, "aten::mul.Tensor", kept, factor), mask};
 }
 
 }  // namespace

@@ -52,6 +52,10 @@ Tensor put_dims_back(Context& context, Tensor result, const Dims& dims, bool kee
   return result;
 }
 Tensor extreme(Context& context, const Tensor& values, bool largest, int64_t dim, bool keep) {
+  // The largest of nothing is 0 here.
+  if (largest && values.sizes()[wrap_dim(dim, values.dim())] == 0) {
+    return call(context, "aten::sum.dim_IntList", values, Dims{dim}, keep);
+  }
   return call(context, largest ? "aten::amax" : "aten::amin", values, Dims{dim}, keep);
 }
 

@@ -253,9 +253,18 @@ void logsumexp_kernel(Context& context, const Tensor& self, std::span<const int6
                       Tensor& out) {
   if (is_complex(self.dtype())) {
     Context inner = context.without_interceptor();
-    const Tensor sum = call(inner, "aten::sum.dim_IntList", call(inner, "aten::exp", self), dims, keep);
-    copy_into(context, call(inner, "aten::log", sum), out);
-    return;
+    if (self.element_count() == 0) {
+      const Tensor sum = call(inner, "aten::sum.dim_IntList", self, dims, keep);
+      return copy_into(context, call(inner, "aten::log", sum), out);
+    }
+    // By the largest real part, where it is finite.
+    Tensor most = call(inner, "aten::amax", call(inner, "aten::real", self), dims, true);
+    const Tensor is_infinite = call(inner, "aten::isinf", most);
+    most = call(inner, "aten::masked_fill.Scalar", most, is_infinite, 0);
+    const Tensor powers = call(inner, "aten::exp", call(inner, "aten::sub.Tensor", self, most));
+    const Tensor sum = call(inner, "aten::log", call(inner, "aten::sum.dim_IntList", powers, dims, true));
+    const Tensor result = call(inner, "aten::add.Tensor", sum, most);
+    return copy_into(context, result.with_geometry({out.sizes(), out.strides(), 0}), out);
   }
   const LogSumOp op;
   const bool is_double = out.dtype() == DType::kFloat64;

@@ -13,6 +13,7 @@
 #include "flambeau/ops/reduction.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
+#include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -44,7 +45,13 @@ void trace_kernel(Context& context, const Tensor& self, Tensor& out) {
 }
 
 // ---- cross product
+// Half precision is rounded after each step, as PyTorch computes it here.
 struct CrossPart {
+  DType dtype;
+  float step(float x) const {
+    if (dtype == DType::kFloat16) return Float16::from_float(x).to_float();
+    return dtype == DType::kBFloat16 ? BFloat16::from_float(x).to_float() : x;
+  }
   template <typename T>
   T operator()(T a, T b, T c, T d) const {
     if constexpr (std::is_same_v<T, int64_t>) {
@@ -52,6 +59,8 @@ struct CrossPart {
         return static_cast<uint64_t>(x) * static_cast<uint64_t>(y);
       };
       return static_cast<int64_t>(product(a, b) - product(c, d));
+    } else if constexpr (std::is_same_v<T, float>) {
+      return step(a * b) - step(c * d);
     } else {
       return a * b - c * d;
     }
@@ -83,8 +92,8 @@ void cross_kernel(Context& context, const Tensor& self, const Tensor& other, int
   for (int64_t i = 0; i < 3; ++i) {
     const int64_t next = (i + 1) % 3;
     const int64_t last = (i + 2) % 3;
-    map(context, "cross", CrossPart{}, out.dtype(), part(out, i), part(self, next), part(other, last),
-        part(self, last), part(other, next));
+    map(context, "cross", CrossPart{out.dtype()}, out.dtype(), part(out, i), part(self, next),
+        part(other, last), part(self, last), part(other, next));
   }
 }
 Tensor cross(Context& context, const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {

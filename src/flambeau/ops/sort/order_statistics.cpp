@@ -169,7 +169,6 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
     }
   }
   Dims sizes;
-  if (q.dim() > 0) sizes.push_back(q.element_count());
   for (size_t i = 0; i < rank; ++i) {
     if (dim && i != d) {
       sizes.push_back(self.sizes()[i]);
@@ -177,7 +176,18 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
       sizes.push_back(1);
     }
   }
-  Tensor out = context.allocate(self.dtype(), sizes);
+  // The quantiles of one line lie together; their dimension is the first nevertheless.
+  const int64_t wanted_count = q.element_count();
+  Dims packed_sizes = sizes;
+  packed_sizes.push_back(wanted_count);
+  Info<int64_t> info = contiguous<int64_t>(self.dtype(), packed_sizes);
+  info.sizes = sizes;
+  info.strides.erase(sizes.size());
+  if (q.dim() > 0) {
+    info.sizes.insert(0, wanted_count);
+    info.strides.insert(0, 1);
+  }
+  Tensor out = context.allocate(info);
   Tensor lines = self;
   if (dim && rank > 0) {
     Geometry geometry = self.geometry();
@@ -198,7 +208,7 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
   std::vector<T> line;
   for (int64_t row = 0; row < rows; ++row) {
     line.assign(lines.data<T>() + row * length, lines.data<T>() + (row + 1) * length);
-    quantiles(line, wanted, skips_nan, how, out.mutable_data<T>() + row, rows);
+    quantiles(line, wanted, skips_nan, how, out.mutable_data<T>() + row * wanted_count, 1);
   }
   return out;
 }

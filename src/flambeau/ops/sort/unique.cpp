@@ -153,7 +153,8 @@ Three unique_dim_consecutive(Context& context, const Tensor& self, int64_t dim, 
 }
 Three unique_consecutive(Context& context, const Tensor& self, bool inverse, bool counts,
                          std::optional<int64_t> dim) {
-  if (!dim || self.dim() == 0 || (self.dim() == 1 && wrap_dim(*dim, 1) == 0)) {
+  // A vector goes the shorter way only where the dimension is given as 0, as in PyTorch.
+  if (!dim || self.dim() == 0 || (self.dim() == 1 && *dim == 0)) {
     return unique_elements(context, self, false, inverse, counts);
   }
   return unique_slices(context, self, *dim, false, true, true);

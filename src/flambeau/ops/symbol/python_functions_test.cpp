@@ -33,7 +33,7 @@ TEST(PythonFunctions, DivideAsPythonDoes) {
   EXPECT_EQ(run("_operator.truediv", {1, 4}).get<double>(), 0.25);
   EXPECT_EQ(error("_operator.floordiv", {5, 0}),
             "_operator.floordiv(5, 0): integer division or modulo by zero");
-  EXPECT_EQ(error("_operator.truediv", {5.0, 0}), "_operator.truediv(5.0, 0): float division by zero");
+  EXPECT_EQ(error("_operator.truediv", {5.0, 0}), "_operator.truediv(5, 0): float division by zero");
 }
 
 TEST(PythonFunctions, KeepIntegersWhole) {

@@ -32,14 +32,12 @@ Info<N> flatten_shape(const Info<N>& self, int64_t start_dim, int64_t end_dim) {
   return flatten_info(self, start_dim, end_dim);
 }
 
+// A copy unless it is row-major, even where strides would allow a view.
 template <typename N>
 Info<N> ravel_shape(const Info<N>& self) {
-  const N all[] = {N(-1)};
-  if (self.element_count() == N(0)) {
-    const N none[] = {N(0)};
-    return view_info(self, std::span<const N>(none));
-  }
-  return reshape_info(self, std::span<const N>(all));
+  const N flat[] = {self.element_count()};
+  const Info<N> packed = is_contiguous(self) ? self : contiguous(self.dtype, self.sizes, self.device);
+  return view_info(packed, std::span<const N>(flat));
 }
 
 template <typename N>
@@ -78,12 +76,16 @@ Info<N> unflatten_shape(const Info<N>& self, int64_t dim, std::span<const N> siz
   return view_info(self, shape.span());
 }
 
+Tensor row_major_copy(Context& context, const Tensor& self) {
+  Tensor copy = context.allocate(contiguous(self.dtype(), self.sizes(), self.device()));
+  if (!self.is_meta()) copy_into(context, self, copy);
+  return copy;
+}
+
 // The view that the rule describes, of the tensor or, where strides do not allow one, of a copy of it.
 Tensor reshaped(Context& context, const Tensor& self, Info<int64_t> info) {
   if (self.is_contiguous() || view_strides(info_of(self), info.sizes)) return viewed(self, std::move(info));
-  Tensor copy = context.allocate(contiguous(self.dtype(), self.sizes(), self.device()));
-  if (!self.is_meta()) copy_into(context, self, copy);
-  return viewed(copy, std::move(info));
+  return viewed(row_major_copy(context, self), std::move(info));
 }
 
 Tensor reshape_alias(const Tensor& self, std::span<const int64_t> size, std::span<const int64_t> stride) {
@@ -103,7 +105,8 @@ Tensor flatten(Context& context, const Tensor& self, int64_t start_dim, int64_t 
 }
 
 Tensor ravel(Context& context, const Tensor& self) {
-  return reshaped(context, self, ravel_shape(info_of(self)));
+  Info<int64_t> info = ravel_shape(info_of(self));
+  return self.is_contiguous() ? viewed(self, std::move(info)) : viewed(row_major_copy(context, self), info);
 }
 
 }  // namespace

@@ -1,0 +1,277 @@
+#include "model_inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "flambeau/checkpoint.h"
+#include "flambeau/error.h"
+#include "flambeau/operators.h"
+
+namespace flambeau::cli {
+namespace {
+
+[[noreturn]] void fail(std::string message, std::string remedy = {}) {
+  throw Error(ErrorCode::kInvalidArgument, std::move(message), std::move(remedy));
+}
+
+std::string takes_text(const Program& program) {
+  std::vector<std::string> texts;
+  for (const Leaf& leaf : program.inputs()) texts.push_back(printable(leaf.to_string(), 200));
+  return texts.empty() ? "the program takes no inputs"
+                       : fmt::format("the program takes {}", fmt::join(texts, "; "));
+}
+
+template <typename Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number number{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || failure != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+// "3", "-0.5", "1e-3", "inf", "True".
+std::optional<Scalar> parse_number(std::string_view text) {
+  if (text == "True" || text == "true") return Scalar(true);
+  if (text == "False" || text == "false") return Scalar(false);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  if (const auto integer = parsed<int64_t>(text)) return Scalar(*integer);
+  if (const auto real = parsed<double>(text)) return Scalar(*real);
+  return {};
+}
+
+// "8x128", or "scalar" for no dimensions.
+std::optional<Dims> parse_shape(std::string_view text) {
+  if (text == "scalar") return Dims{};
+  std::vector<int64_t> sizes;
+  while (true) {
+    const size_t cross = text.find('x');
+    const auto size = parsed<int64_t>(text.substr(0, cross));
+    if (!size || *size < 0) return {};
+    sizes.push_back(*size);
+    if (cross == std::string_view::npos) return Dims(sizes);
+    text.remove_prefix(cross + 1);
+  }
+}
+
+std::optional<std::pair<int64_t, int64_t>> parse_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return {};
+  const auto low = parsed<int64_t>(text.substr(0, dots));
+  const auto high = parsed<int64_t>(text.substr(dots + 2));
+  if (!low || !high || *low > *high) return {};
+  return std::pair(*low, *high);
+}
+
+// "random:8x128:0..99": what a tensor is made of.
+struct Recipe {
+  std::string_view kind;  // "random", "zeros", "ones"
+  std::optional<Dims> sizes;
+  std::optional<std::pair<int64_t, int64_t>> range;  // both included
+};
+
+std::optional<Recipe> parse_recipe(std::string_view text) {
+  const size_t colon = text.find(':');
+  Recipe recipe{text.substr(0, colon), {}, {}};
+  if (recipe.kind != "random" && recipe.kind != "zeros" && recipe.kind != "ones") return {};
+  while (text.find(':') != std::string_view::npos) {
+    text.remove_prefix(text.find(':') + 1);
+    const std::string_view part = text.substr(0, text.find(':'));
+    if (const auto range = parse_range(part); range && recipe.kind == "random") {
+      recipe.range = range;
+    } else if (const auto sizes = parse_shape(part)) {
+      recipe.sizes = sizes;
+    } else {
+      fail(fmt::format("'{}' after '{}' is neither sizes nor a range", printable(part), recipe.kind),
+           "write random:8x128 for sizes, random:0..99 for integers from 0 to 99, or both");
+    }
+  }
+  return recipe;
+}
+
+// Files may lay tensors anywhere; kernels need them aligned.
+Tensor aligned(const Tensor& tensor) {
+  if (tensor.layout() != Layout::kStrided || tensor.is_meta() || tensor.element_count() == 0) return tensor;
+  const auto address = reinterpret_cast<uintptr_t>(tensor.data());
+  if (address % dtype_info(tensor.dtype()).word == 0) return tensor;
+  Tensor copy = tensor;
+  const ByteSpan bytes = tensor.storage()->bytes();
+  copy.set_storage(Storage::own({bytes.begin(), bytes.end()}), tensor.offset());
+  return copy;
+}
+
+Tensor tensor_from_file(const std::string& path, const Leaf& leaf) {
+  auto tensors = tensors_of_file(path);
+  if (tensors.size() == 1) return aligned(tensors[0].second);
+  for (const auto& [name, tensor] : tensors) {
+    if (name == leaf.name || name == leaf.path) return aligned(tensor);
+  }
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min<size_t>(tensors.size(), 10); ++i)
+    names.push_back(printable(tensors[i].first));
+  if (tensors.size() > names.size()) names.emplace_back("...");
+  throw Error(ErrorCode::kNotFound,
+              tensors.empty() ? std::string("the file holds no tensor")
+                              : fmt::format("none of its {} tensors is called '{}': {}", tensors.size(),
+                                            printable(leaf.name), fmt::join(names, ", ")),
+              "give a file with one tensor, or with one of the input's name")
+      .add_location("file", path);
+}
+
+class Gatherer {
+ public:
+  Gatherer(const Program& program, const ModelOptions& options)
+      : program_(program), options_(options), generator_(options.seed), values_(program.inputs().size()) {
+    for (const std::string& text : options.sizes) {
+      const size_t equals = text.find('=');
+      const auto size = equals == std::string::npos ? std::nullopt : parsed<int64_t>(text.substr(equals + 1));
+      if (!size) fail(fmt::format("--size {}: NAME=NUMBER is expected", printable(text)));
+      symbols_[text.substr(0, equals)] = *size;
+    }
+  }
+
+  std::vector<Value> gather() {
+    read_options();
+    const std::vector<Leaf>& leaves = program_.inputs();
+    std::vector<size_t> missing;
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (specs_[i]) {
+        values_[i] = make(leaves[i], *specs_[i]);
+      } else if (leaves[i].kind == "None" || !leaves[i].constant.is_none()) {
+        values_[i] = leaves[i].constant;
+      } else if (rest_) {
+        values_[i] = make(leaves[i], *rest_);
+      } else if (!symbols_.empty() && leaves[i].kind == "tensor") {
+        values_[i] = make(leaves[i], "random");
+      } else {
+        missing.push_back(i);
+      }
+    }
+    if (!missing.empty()) take_examples(missing);
+    return std::move(values_);
+  }
+
+ private:
+  void read_options() {
+    specs_.resize(program_.inputs().size());
+    for (const std::string& text : options_.inputs) {
+      if (text.starts_with("*=")) {
+        rest_ = text.substr(2);
+        continue;
+      }
+      const std::optional<size_t> index = find(text);
+      if (!index) {
+        const size_t equals = text.find('=');
+        if (equals == std::string::npos) {
+          fail(fmt::format("--input {}: NAME=FILE, NAME=random, NAME=zeros or NAME=NUMBER is expected",
+                           printable(text)),
+               takes_text(program_));
+        }
+        fail(fmt::format("there is no input '{}'", printable(text.substr(0, equals))), takes_text(program_));
+      }
+      const Leaf& leaf = program_.inputs()[*index];
+      if (specs_[*index]) fail(fmt::format("the input '{}' is given twice", printable(leaf.name)));
+      const bool by_name = !leaf.name.empty() && text.starts_with(leaf.name + "=");
+      specs_[*index] = text.substr((by_name ? leaf.name : leaf.path).size() + 1);
+    }
+  }
+
+  // Names may hold a '=': "kwargs['a=b']=random".
+  std::optional<size_t> find(const std::string& text) const {
+    for (size_t i = 0; i < program_.inputs().size(); ++i) {
+      const Leaf& leaf = program_.inputs()[i];
+      if (!leaf.name.empty() && text.starts_with(leaf.name + "=")) return i;
+      if (text.starts_with(leaf.path + "=")) return i;
+    }
+    return {};
+  }
+
+  Value make(const Leaf& leaf, const std::string& what) {
+    if (leaf.kind == "str") return what;
+    if (what == "None") return {};
+    const std::optional<Scalar> number = parse_number(what);
+    if (leaf.kind != "tensor") {
+      if (!number) {
+        fail(fmt::format("the input '{}' is {}, and '{}' is no number",
+                         printable(leaf.name.empty() ? leaf.path : leaf.name), leaf.kind, printable(what)));
+      }
+      return leaf.kind == "float" ? Value(number->to_double()) : Value(*number);
+    }
+    if (const std::optional<Recipe> recipe = parse_recipe(what)) {
+      const Dims sizes = recipe->sizes ? *recipe->sizes : input_sizes(program_, leaf, symbols_);
+      if (recipe->kind != "random")
+        return filled_tensor(leaf.dtype, sizes, Scalar(recipe->kind == "ones" ? 1 : 0));
+      std::pair<int64_t, int64_t> range = {0, 2};
+      if (recipe->range) range = {recipe->range->first, recipe->range->second + 1};
+      return random_tensor(leaf.dtype, sizes, generator_, range);
+    }
+    if (number) return filled_tensor(leaf.dtype, input_sizes(program_, leaf, symbols_), *number);
+    return tensor_from_file(what, leaf);
+  }
+
+  void take_examples(const std::vector<size_t>& missing) {
+    const std::vector<Leaf>& leaves = program_.inputs();
+    if (!has_example_inputs(program_)) {
+      std::vector<std::string> names, texts;
+      for (const size_t i : missing) {
+        names.push_back(
+            fmt::format("'{}'", printable(leaves[i].name.empty() ? leaves[i].path : leaves[i].name)));
+        texts.push_back(fmt::format("--input {}=...",
+                                    printable(leaves[i].name.empty() ? leaves[i].path : leaves[i].name)));
+      }
+      fail(fmt::format("the file has no example inputs, and {} not given: {}",
+                       missing.size() == 1 ? "an input is" : fmt::format("{} inputs are", missing.size()),
+                       fmt::join(names, ", ")),
+           fmt::format("{}; give {} with a .npy, .pt or .safetensors file, 'random', 'zeros' or a number",
+                       takes_text(program_), fmt::join(texts, " ")));
+    }
+    std::vector<Value> examples = example_inputs(program_);
+    if (examples.size() != leaves.size()) {
+      throw Error(ErrorCode::kCorrupt, fmt::format("the file has {} example inputs, the program takes {}",
+                                                   examples.size(), leaves.size()));
+    }
+    for (const size_t i : missing) values_[i] = std::move(examples[i]);
+  }
+
+  const Program& program_;
+  const ModelOptions& options_;
+  Generator generator_;
+  SymbolSizes symbols_;
+  std::vector<std::optional<std::string>> specs_;
+  std::optional<std::string> rest_;  // of the inputs that have none of their own
+  std::vector<Value> values_;
+};
+
+}  // namespace
+
+Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common) {
+  LoadOptions load_options;
+  load_options.model = options.model;
+  load_options.program.threads = common.threads;
+  load_options.program.plan = !options.no_plan;
+  if (!options.operators.empty()) {
+    auto library = std::make_shared<ops::Library>();
+    for (const std::string& path : options.operators) load_operators(path, *library);
+    load_options.program.library = std::move(library);
+  }
+  return with_location("file", file, [&] { return load(file, std::move(load_options)); });
+}
+
+std::vector<Value> gather_inputs(const Program& program, const ModelOptions& options) {
+  return Gatherer(program, options).gather();
+}
+
+std::vector<std::pair<std::string, Tensor>> tensors_of_file(const std::string& path) {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  const Checkpoint checkpoint = load_checkpoint(path);
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    tensors.emplace_back(entry.name, entry.tensor);
+    if (!entry.tensor.is_meta()) tensors.back().second.set_device({});
+  }
+  return tensors;
+}
+
+}  // namespace flambeau::cli

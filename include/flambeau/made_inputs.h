@@ -1,0 +1,30 @@
+// Inputs for a program when there are none at hand: of the sizes it takes, random or filled with a number.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "flambeau/runtime.h"
+
+namespace flambeau {
+
+using kernels::Generator;
+
+// Values of the symbols in sizes: {"s77", 8}.
+using SymbolSizes = std::map<std::string, int64_t, std::less<>>;
+
+// The sizes of an input that is a tensor. A symbol is what `symbols` says, else what it was when the program
+// was exported, else the smallest the program allows. Throws Error(kInvalidArgument) for symbols that stand
+// for nothing in the program, for sizes below zero, and where a symbol has no value.
+Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols = {});
+
+// Floating-point numbers are what torch.randn draws from a generator with the same seed, integers what
+// torch.randint draws from `range`, the second number excluded; bools are even odds.
+Tensor random_tensor(DType dtype, const Dims& sizes, Generator& generator,
+                     std::pair<int64_t, int64_t> range = {0, 2});
+// Every element is the number, converted.
+Tensor filled_tensor(DType dtype, const Dims& sizes, const Scalar& number);
+
+}  // namespace flambeau

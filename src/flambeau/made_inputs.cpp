@@ -1,0 +1,118 @@
+#include "flambeau/made_inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <set>
+
+#include "flambeau/base/error.h"
+#include "flambeau/graph/summary.h"
+#include "flambeau/kernels/random.h"
+#include "flambeau/symbolic/evaluate.h"
+#include "flambeau/symbolic/parse.h"
+#include "flambeau/tensor/convert.h"
+
+namespace flambeau {
+namespace {
+
+symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbols) {
+  symbolic::Bindings bindings;
+  std::set<std::string> known;
+  for (const graph::ProgramSummary::Symbol& symbol : summarize(program.exported()).symbols) {
+    const bool is_expression = symbol.name.find_first_of(" +-*/(") != std::string::npos;
+    if (!is_expression) known.insert(symbol.name);
+    if (symbol.example) {
+      bindings.emplace(symbol.name, *symbol.example);
+    } else if (symbol.min) {
+      bindings.emplace(symbol.name, *symbol.min);
+    }
+  }
+  for (const Leaf& leaf : program.inputs()) {
+    for (const std::string& size : leaf.sizes) {
+      try {
+        for (const symbolic::Expr& symbol : symbolic::free_symbols(symbolic::parse(size)))
+          known.emplace(symbol.name());
+      } catch (const Error&) {  // a size in a form nobody here reads has no symbols to name
+      }
+    }
+  }
+  for (const auto& [name, value] : symbols) {
+    if (!known.contains(name)) {
+      throw Error(
+          ErrorCode::kInvalidArgument, fmt::format("no size of the program is called '{}'", printable(name)),
+          known.empty() ? "all its sizes are fixed" : fmt::format("there is {}", fmt::join(known, ", ")));
+    }
+    bindings.insert_or_assign(name, symbolic::Number(value));
+  }
+  return bindings;
+}
+
+}  // namespace
+
+Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols) {
+  const symbolic::Bindings bindings = bindings_for(program, symbols);
+  std::vector<int64_t> sizes;
+  for (const std::string& text : leaf.sizes) {
+    const symbolic::Number size = [&] {
+      try {
+        return symbolic::evaluate(symbolic::parse(text), bindings);
+      } catch (const Error& error) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("the size {} of input '{}' has no value: {}", printable(text),
+                                printable(leaf.name), error.message()),
+                    "give the sizes");
+      }
+    }();
+    if (!size.is_integer() || size.numerator() < 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the size {} of input '{}' would be {}", printable(text), printable(leaf.name),
+                              size.to_double()));
+    }
+    sizes.push_back(size.numerator());
+  }
+  return Dims(sizes);
+}
+
+Tensor random_tensor(DType dtype, const Dims& sizes, Generator& generator,
+                     std::pair<int64_t, int64_t> range) {
+  Tensor tensor = Tensor::zeros(dtype, sizes);
+  void* const data = tensor.mutable_data();
+  const auto count = static_cast<size_t>(tensor.element_count());
+  const DTypeInfo& info = dtype_info(dtype);
+  if (info.is_complex) {
+    // As PyTorch: both parts have half of the variance.
+    const DType part = dtype == DType::kComplex128  ? DType::kFloat64
+                       : dtype == DType::kComplex32 ? DType::kFloat16
+                                                    : DType::kFloat32;
+    kernels::normal(generator, 0, 0.70710678118654752440, part, data, 2 * count);
+  } else if (info.is_floating) {
+    kernels::normal(generator, 0, 1, dtype, data, count);
+  } else {
+    kernels::random_integers(generator, range.first, range.second, dtype, data, count);
+  }
+  return tensor;
+}
+
+Tensor filled_tensor(DType dtype, const Dims& sizes, const Scalar& number) {
+  Tensor tensor = Tensor::zeros(dtype, sizes);
+  Tensor one;
+  if (dtype_info(dtype).is_complex || number.is_complex()) {
+    one = Tensor::zeros(DType::kComplex128, Dims{});
+    *one.mutable_data<std::complex<double>>() = number.to_complex();
+  } else if (number.is_float()) {
+    one = Tensor::zeros(DType::kFloat64, Dims{});
+    *one.mutable_data<double>() = number.to_double();
+  } else {
+    one = Tensor::zeros(DType::kInt64, Dims{});
+    *one.mutable_data<int64_t>() = number.to_int();
+  }
+  one = convert(one, dtype);
+  uint8_t* const data = tensor.mutable_data();
+  const size_t bytes = tensor.element_size();
+  for (int64_t i = 0; i < tensor.element_count(); ++i)
+    std::memcpy(data + static_cast<size_t>(i) * bytes, one.data(), bytes);
+  return tensor;
+}
+
+}  // namespace flambeau
