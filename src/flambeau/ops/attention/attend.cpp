@@ -91,10 +91,11 @@ class Attention {
                                    .left = query.steps,
                                    .right = key.steps.transposed(),
                                    .out = kernels::MatrixSteps::packed(queries, keys)};
-    kernels::gemm(pool, shape, query.row(first_query), key.row(first_key), scores, {}, scale_);
+    kernels::gemm(pool, shape, query.row(first_query), key.row(first_key), scores);
     const SoftmaxRows<T>& rows = rows_of<T>();
     for (int64_t i = 0; i < queries; ++i) {
       T* const row = scores + i * keys;
+      rows.scale(row, static_cast<T>(scale_), keys);
       if (mask) {
         const T* const added = mask.row(first_query + i) + first_key * mask.steps.column;
         if (mask.steps.column == 1) {
@@ -124,6 +125,8 @@ class Attention {
     auto* const states = reinterpret_cast<RowState<T>*>(sums + queries * width_);
     for (int64_t i = 0; i < queries; ++i) states[i] = {-std::numeric_limits<T>::infinity(), 0};
     const int64_t end = is_causal_ ? std::min(keys_, first + queries) : keys_;
+    // With one block of keys the softmax is finished before it meets the values.
+    const bool is_single = end <= kMostKeys && !rounds();
     for (int64_t begin = 0; begin < end; begin += kMostKeys) {
       const int64_t keys = std::min(kMostKeys, end - begin);
       score(pool, query, key, mask, first, queries, begin, keys, scores);
@@ -143,32 +146,40 @@ class Attention {
           continue;
         }
         const T sum = rows.exponentials(row, state.largest, keys);
-        if (tensors_.rounding == DType::kFloat16 || tensors_.rounding == DType::kBFloat16) round(row, keys);
+        if (rounds()) round(row, keys);
         const T factor = begin == 0 ? T(0) : std::exp(before - state.largest);
         state.sum = state.sum * factor + sum;
+        if (is_single) rows.scale(row, T(1) / sum, keys);
         if (begin > 0 && factor != T(1)) rows.scale(sums + i * width_, factor, width_);
       }
-      const kernels::GemmShape shape{.dtype = tensors_.out.dtype(),
-                                     .rows = queries,
-                                     .columns = width_,
-                                     .depth = keys,
-                                     .left = kernels::MatrixSteps::packed(queries, keys),
-                                     .right = value.steps,
-                                     .out = kernels::MatrixSteps::packed(queries, width_)};
+      const kernels::GemmShape shape{
+          .dtype = tensors_.out.dtype(),
+          .rows = queries,
+          .columns = width_,
+          .depth = keys,
+          .left = kernels::MatrixSteps::packed(queries, keys),
+          .right = value.steps,
+          .out = is_single ? out.steps : kernels::MatrixSteps::packed(queries, width_)};
       kernels::GemmAddend addend;
       if (begin > 0) addend = {.data = sums, .steps = shape.out, .beta = 1.0};
-      kernels::gemm(pool, shape, scores, value.row(begin), sums, addend);
+      kernels::gemm(pool, shape, scores, value.row(begin), is_single ? out.row(first) : sums, addend);
     }
     for (int64_t i = 0; i < queries; ++i) {
       const RowState<T>& state = states[i];
       const bool is_empty = state.largest == -std::numeric_limits<T>::infinity();
       const T factor = is_empty ? T(0) : T(1) / state.sum;
-      const T* const from = sums + i * width_;
-      T* const to = out.row(first + i);
-      for (int64_t j = 0; j < width_; ++j) to[j * out.steps.column] = is_empty ? T(0) : from[j] * factor;
+      if (!is_single) {
+        const T* const from = sums + i * width_;
+        T* const to = out.row(first + i);
+        for (int64_t j = 0; j < width_; ++j) to[j * out.steps.column] = is_empty ? T(0) : from[j] * factor;
+      }
       if (log_sums) *log_sums.row(first + i) = state.largest + std::log(state.sum);
       if (weights) finish_weights(weights, first + i, end, state, factor);
     }
+  }
+
+  bool rounds() const {
+    return tensors_.rounding == DType::kFloat16 || tensors_.rounding == DType::kBFloat16;
   }
 
   void round(T* row, int64_t count) const {

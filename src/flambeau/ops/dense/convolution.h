@@ -157,6 +157,10 @@ Info<N> without_batch(Info<N> info) {
 void convolve_complex(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
                       const ConvolutionArguments<int64_t>& arguments, const Tensor& out);
 
+// Transposed, of float16 or bfloat16; image, weights and bias are packed.
+void convolve_rounded(Context& context, const kernels::ConvolutionShape& shape, const Tensor& image,
+                      const Tensor& weights, const Tensor* bias, const Tensor& out);
+
 // Fills `out`, which has the sizes and strides of convolution_info.
 void convolve(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
               const ConvolutionArguments<int64_t>& arguments, const Tensor& out);

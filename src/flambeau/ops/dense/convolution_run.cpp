@@ -26,6 +26,15 @@ Tensor padded_behind(Context& context, const Tensor& input, const Dims& more) {
   return whole;
 }
 
+// Whether PyTorch's accelerated way leaves a transposed convolution to its plain one.
+bool is_rounded(const kernels::ConvolutionShape& shape) {
+  if (!shape.transposed) return false;
+  if (shape.dtype == DType::kFloat16) return true;
+  bool is_large = false;
+  for (size_t d = 0; d < 3; ++d) is_large = is_large || shape.output_padding[d] >= shape.stride[d];
+  return shape.dtype == DType::kBFloat16 && is_large;
+}
+
 // The real or the imaginary numbers of a complex tensor.
 Tensor part(const Tensor& tensor, bool is_imaginary) {
   Geometry geometry = tensor.geometry();
@@ -133,6 +142,10 @@ void convolve(Context& context, const Tensor& given_input, const Tensor& weight,
       copy_into(context, biases.with_geometry({sizes, strides, biases.offset()}), out);
     }
     return;
+  }
+  if (is_rounded(shape)) {
+    return convolve_rounded(context, shape, packed(context, image), weights,
+                            bias == nullptr ? nullptr : &biases, out);
   }
   const kernels::Convolution convolution(context.pool(), shape, weights.data(),
                                          bias == nullptr ? nullptr : biases.data());

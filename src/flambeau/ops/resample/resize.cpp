@@ -96,6 +96,16 @@ void resize_bytes(Context& context, const Axis& axis, const void* from_bytes, vo
   });
 }
 
+// Where PyTorch keeps weights in the type of the image: everywhere but in its loops over channels.
+bool rounds_weights(Resampling kind, const Tensor& out, bool is_last) {
+  if (kind == Resampling::kCubic) return true;
+  if (kind != Resampling::kLinear) return false;
+  const size_t rank = out.dim();
+  const bool is_wide = is_last && out.sizes()[1] > 3;
+  if (rank == 4) return !is_wide && out.sizes()[2] + out.sizes()[3] > 128;
+  return rank == 3 || !is_wide;
+}
+
 }  // namespace
 
 void resize(Context& context, Resampling kind, const Tensor& input, bool align_corners,
@@ -132,8 +142,8 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
     } else if (dtype == DType::kFloat64) {
       resize_numbers<double>(context, axis, dtype, from.data(), to.mutable_data());
     } else {
-      resize_numbers<float>(context, axis, kind == Resampling::kCubic ? out.dtype() : dtype, from.data(),
-                            to.mutable_data());
+      resize_numbers<float>(context, axis, rounds_weights(kind, out, is_last) ? out.dtype() : dtype,
+                            from.data(), to.mutable_data());
     }
     from = to;
   }
