@@ -48,14 +48,14 @@ struct Subject {
     program.emplace(open_program(path, options.model, common));
     load_time = Clock::now() - start;
     program->manual_seed(options.model.seed);
-    inputs = with_location("file", file, [&] { return gather_inputs(*program, options.model); });
+    inputs = with_model(file, [&] { return gather_inputs(*program, options.model); });
   }
 
   Nanoseconds run(const std::atomic<bool>& cancel, Profile* to = nullptr) {
     RunOptions options;
     options.budget.cancel = &cancel;
     options.profile = to;
-    return with_location("file", file, [&] {
+    return with_model(file, [&] {
       const auto start = Clock::now();
       const std::vector<Value> outputs = program->run(inputs, options);
       return Nanoseconds(Clock::now() - start);

@@ -296,7 +296,7 @@ void InputChecker::check_leaf(size_t index, const Value& value, Bindings& bindin
     if (!value.is_tensor() || !value.tensor().defined()) fail("a tensor");
     return check_tensor(index, value.tensor(), bindings);
   }
-  if (!leaf.name.empty() && leaf.constant.is_none()) {  // a number that may vary
+  if (!leaf.name.empty() && leaf.constant.is_none() && leaf.kind != "None") {  // a number that may vary
     if (leaf.kind == "object") return;
     if (!value.is_number()) fail(leaf.kind);
     if (leaf.kind == "int" && !value.is<int64_t>()) fail("int");
