@@ -132,7 +132,8 @@ void print_subjects(const std::vector<std::unique_ptr<Subject>>& subjects) {
   std::vector<std::string> header = {""};
   const bool is_pair = subjects.size() == 2;
   for (const auto& subject : subjects) {
-    header.push_back(is_pair ? printable(std::filesystem::path(subject->file).filename().string(), 60) : "");
+    header.push_back(is_pair ? printable(std::filesystem::path(subject->file).filename().string(), 60)
+                             : "time");
   }
   if (is_pair) header.emplace_back("ratio");
   Table table(header);
