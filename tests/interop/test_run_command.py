@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import shutil
+import subprocess
 
 import numpy
 import pytest
@@ -300,3 +302,27 @@ def test_help_teaches(flambeau):
         text = flambeau(command, "--help")
         assert "Examples:" in text and f"flambeau {command} model.pt2" in text
     assert "flambeau run model.pt2" in flambeau("--help")
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("int nothing;", "is a shared library, but no module of operators (begin it with FLAMBEAU_OPERATORS_MODULE of flambeau/operators.h)"),
+        (
+            "const unsigned flambeau_operators_version[5] = {99}; void flambeau_register_operators(void* library) { __builtin_trap(); }",
+            "was compiled for version 99 of the interface",
+        ),
+    ],
+)
+def test_modules_that_do_not_fit(source, message, flambeau, custom, tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "module.c").write_text(source)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "module.so", tmp_path / "module.c"], check=True)
+    assert message in flambeau.error("run", custom, "--operators", tmp_path / "module.so")
+
+
+def test_golden_classifier(flambeau):
+    folder = ROOT / "tests/golden/run"
+    assert flambeau.run("run", folder / "classifier.pt2", "--check-against", folder / "classifier.expected.pt").returncode == 0
