@@ -48,14 +48,14 @@ struct Subject {
     program.emplace(open_program(path, options.model, common));
     load_time = Clock::now() - start;
     program->manual_seed(options.model.seed);
-    inputs = with_location("file", file, [&] { return gather_inputs(*program, options.model); });
+    inputs = with_model(file, [&] { return gather_inputs(*program, options.model); });
   }
 
   Nanoseconds run(const std::atomic<bool>& cancel, Profile* to = nullptr) {
     RunOptions options;
     options.budget.cancel = &cancel;
     options.profile = to;
-    return with_location("file", file, [&] {
+    return with_model(file, [&] {
       const auto start = Clock::now();
       const std::vector<Value> outputs = program->run(inputs, options);
       return Nanoseconds(Clock::now() - start);
@@ -132,7 +132,8 @@ void print_subjects(const std::vector<std::unique_ptr<Subject>>& subjects) {
   std::vector<std::string> header = {""};
   const bool is_pair = subjects.size() == 2;
   for (const auto& subject : subjects) {
-    header.push_back(is_pair ? printable(std::filesystem::path(subject->file).filename().string(), 60) : "");
+    header.push_back(is_pair ? printable(std::filesystem::path(subject->file).filename().string(), 60)
+                             : "time");
   }
   if (is_pair) header.emplace_back("ratio");
   Table table(header);

@@ -249,16 +249,14 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
   Program program = open_program(file, options.model, common);
   program.manual_seed(options.model.seed);
   const auto loaded = Clock::now();
-  const std::vector<Value> inputs =
-      with_location("file", file, [&] { return gather_inputs(program, options.model); });
+  const std::vector<Value> inputs = with_model(file, [&] { return gather_inputs(program, options.model); });
   Profile profile;
   RunOptions run_options;
   run_options.budget.cancel = &watch.cancel();
   if (options.profile) run_options.profile = &profile;
   watch.begin("running");
   const auto begun = Clock::now();
-  const std::vector<Value> outputs =
-      with_location("file", file, [&] { return program.run(inputs, run_options); });
+  const std::vector<Value> outputs = with_model(file, [&] { return program.run(inputs, run_options); });
   const auto finished = Clock::now();
   const std::vector<Leaf>& leaves = program.outputs();
 

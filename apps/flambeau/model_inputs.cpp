@@ -257,7 +257,7 @@ Program open_program(const std::string& file, const ModelOptions& options, const
     for (const std::string& path : options.operators) load_operators(path, *library);
     load_options.program.library = std::move(library);
   }
-  return with_location("file", file, [&] { return load(file, std::move(load_options)); });
+  return with_model(file, [&] { return load(file, std::move(load_options)); });
 }
 
 std::vector<Value> gather_inputs(const Program& program, const ModelOptions& options) {

@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import shutil
+import subprocess
 
 import numpy
 import pytest
@@ -115,8 +117,8 @@ def test_inputs_from_files(ending, flambeau, model, tmp_path):
     for place in ("x", "args[0]"):
         done = flambeau.json("run", model / "model.pt2", "--input", f"{place}={file}")
         assert done["inputs"][0]["shape"] == [5, 4]
-        torch.testing.assert_close(torch.tensor(done["outputs"][1]["values"][:4]), expected["y"].flatten()[:4].detach(), check_dtype=False)
-        assert done["outputs"][0]["value"] == "5"
+        torch.testing.assert_close(torch.tensor(done["outputs"][0]["values"][:4]), expected["y"].flatten()[:4].detach(), check_dtype=False)
+        assert done["outputs"][1]["value"] == "5"
 
 
 def test_random_inputs_are_those_of_pytorch(flambeau, model, tmp_path):
@@ -136,7 +138,7 @@ def test_filled_inputs(flambeau, model):
     for what, value in (("zeros", 0), ("ones", 1), ("0.5", 0.5), ("zeros:7x4", 0)):
         done = flambeau.json("run", model / "model.pt2", "-i", f"x={what}")
         expected = Linear()(torch.full((7 if "7" in what else 3, 4), float(value)))["y"].detach()
-        got = done["outputs"][1]
+        got = done["outputs"][0]
         assert got["shape"] == list(expected.shape)
         torch.testing.assert_close(torch.tensor(got["values"]), expected.flatten()[: len(got["values"])], check_dtype=False)
 
@@ -208,9 +210,6 @@ def test_bench(flambeau, model, saved):
 # mistakes
 
 
-TAKES = "the program takes x: float32[s77, 4], 2 <= s77 <= 100; kwargs['scale']"
-
-
 def symbol_of(flambeau, model):
     return flambeau.json("inspect", model / "model.pt2")["programs"][0]["symbols"][0]["name"]
 
@@ -229,9 +228,9 @@ def test_messages(flambeau, model, tmp_path):
         (["-i", "x=zeros", "-i", "args[0]=ones"], f"flambeau: {file}: the input 'x' is given twice"),
         (["-i", f"x={tmp_path}/double.npy"], f"flambeau: {file}: input 'x' (args[0]) has elements of type float64, float32 is expected (convert it to float32)"),
         (["-i", f"x={tmp_path}/rank.npy"], f"flambeau: {file}: input 'x' (args[0]) has 1 dimensions [3], 2 are expected: [{s}, 4]"),
-        (["-i", f"x={tmp_path}/gone.npy"], f"{tmp_path}/gone.npy: no such file"),
-        (["-i", f"x={tmp_path}/text.npy"], f"{tmp_path}/text.npy: is not a file of a known kind"),
-        (["-i", f"x={tmp_path}/two.pt"], f"{tmp_path}/two.pt: none of its 2 tensors is called 'x': a, b (give a file with one tensor, or with one of the input's name)"),
+        (["-i", f"x={tmp_path}/gone.npy"], f"flambeau: {tmp_path}/gone.npy: cannot be opened: No such file or directory (check the path)"),
+        (["-i", f"x={tmp_path}/text.npy"], f"flambeau: {tmp_path}/text.npy: is not a file of a known kind"),
+        (["-i", f"x={tmp_path}/two.pt"], f"flambeau: {tmp_path}/two.pt: none of its 2 tensors is called 'x': a, b (give a file with one tensor, or with one of the input's name)"),
         (["-i", "x=random:2x"], f"flambeau: {file}: '2x' after 'random' is neither sizes nor a range (write random:8x128 for sizes, random:0..99 for integers from 0 to 99, or both)"),
         (["-i", "x=random:200x4"], f"flambeau: {file}: input 'x' (args[0]): dimension 0 is 200, and must fulfil 2 <= {s} <= 100 (the program was exported for sizes in this range)"),
         (["--size", "q=3"], f"flambeau: {file}: no size of the program is called 'q' (there is {s})"),
@@ -239,7 +238,7 @@ def test_messages(flambeau, model, tmp_path):
         (["--model", "other"], f"flambeau: {file}: there is no program 'other'; there is 'model'"),
         (["--operators", tmp_path / "gone.so"], f"flambeau: {tmp_path}/gone.so: there is no such file (name a shared library of operators)"),
         (["--operators", tmp_path / "text.npy"], f"flambeau: {tmp_path}/text.npy: cannot be opened as a shared library: "),
-        (["--check-against", tmp_path], f"{tmp_path}/outputs.json: no such file"),
+        (["--check-against", tmp_path], f"flambeau: {tmp_path}/outputs.json: cannot be opened: No such file or directory (check the path)"),
     ]
     for options, message in cases:
         for command in ("run", "bench"):
@@ -303,3 +302,27 @@ def test_help_teaches(flambeau):
         text = flambeau(command, "--help")
         assert "Examples:" in text and f"flambeau {command} model.pt2" in text
     assert "flambeau run model.pt2" in flambeau("--help")
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("int nothing;", "is a shared library, but no module of operators (begin it with FLAMBEAU_OPERATORS_MODULE of flambeau/operators.h)"),
+        (
+            "const unsigned flambeau_operators_version[5] = {99}; void flambeau_register_operators(void* library) { __builtin_trap(); }",
+            "was compiled for version 99 of the interface",
+        ),
+    ],
+)
+def test_modules_that_do_not_fit(source, message, flambeau, custom, tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "module.c").write_text(source)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "module.so", tmp_path / "module.c"], check=True)
+    assert message in flambeau.error("run", custom, "--operators", tmp_path / "module.so")
+
+
+def test_golden_classifier(flambeau):
+    folder = ROOT / "tests/golden/run"
+    assert flambeau.run("run", folder / "classifier.pt2", "--check-against", folder / "classifier.expected.pt").returncode == 0
