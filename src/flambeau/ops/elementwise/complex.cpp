@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
 
 namespace flambeau::ops {
@@ -25,6 +26,10 @@ Tensor conjugate(Context& context, const Tensor& self) {
 void conjugate_copy(Context& context, const Tensor& self, Tensor& out) {
   if (!is_complex(self.dtype())) return copy_into(context, self, out);
   unary<Conjugate>(context, self, out);
+}
+// Real numbers are their own conjugates, and the tensor its own result.
+Tensor conj_physical(Context& context, const Tensor& self) {
+  return is_complex(self.dtype()) ? call(context, "aten::_conj_physical", self) : self;
 }
 struct Negative {
   static constexpr std::string_view kName = "neg";
@@ -108,7 +113,7 @@ void define_complex(Library& library) {
   library.define("aten::conj(Tensor(a) self) -> Tensor(a)").function<conjugate>();
   library.define("aten::_conj(Tensor(a) self) -> Tensor(a)").function<conjugate>();
   elementwise<SameType, conjugate_copy>(library, "aten::_conj_physical(Tensor self) -> Tensor");
-  elementwise<SameType, conjugate_copy>(library, "aten::conj_physical(Tensor self) -> Tensor");
+  library.define("aten::conj_physical(Tensor self) -> Tensor").decomposition<conj_physical>();
   library.define("aten::_neg_view(Tensor(a) self) -> Tensor(a)").function<negated>();
   library.define("aten::is_conj(Tensor self) -> bool").function<is_never>();
   library.define("aten::is_neg(Tensor self) -> bool").function<is_never>();

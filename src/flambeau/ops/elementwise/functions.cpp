@@ -3,6 +3,7 @@
 
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -158,22 +159,30 @@ struct Xlog1py {
   }
 };
 
+// Half-precision numbers are rounded after every step, as in PyTorch: near 1/2 the quotient decides.
 struct Logit {
   static constexpr std::string_view kName = "logit";
   static constexpr int kCost = 12;
   double eps;  // negative: none
+  DType dtype;
+  template <RealNumber T>
+  T rounded(T x) const {
+    if (dtype == DType::kBFloat16) return BFloat16::from_float(static_cast<float>(x)).to_float();
+    if (dtype == DType::kFloat16) return Float16::from_float(static_cast<float>(x)).to_float();
+    return x;
+  }
   template <RealNumber T>
   T operator()(T x) const {
     if (eps >= 0) {
-      const T low = T(eps);
-      const T high = T(1) - low;
+      const T low = rounded(T(eps));
+      const T high = rounded(T(1) - low);
       x = x < low ? low : (x > high ? high : x);
     }
-    return std::log(x / (T(1) - x));
+    return std::log(rounded(x / rounded(T(1) - x)));
   }
 };
 void logit(Context& context, const Tensor& self, std::optional<double> eps, Tensor& out) {
-  map(context, Logit::kName, Logit{eps.value_or(-1)}, out.dtype(), out, self);
+  map(context, Logit::kName, Logit{eps.value_or(-1), out.dtype()}, out.dtype(), out, self);
 }
 
 #define FLAMBEAU_DEFINE(name, F) \

@@ -6,6 +6,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -179,22 +180,25 @@ struct NextAfter {
     return std::nextafter(a, b);
   }
 };
-struct NextAfterBFloat16 {
+template <typename Half>
+struct NextAfterHalf {
   static constexpr std::string_view kName = "nextafter";
   static constexpr int kCost = 10;
   float operator()(float a, float b) const {
     if (a != a || b != b) return a + b;
     if (a == b) return b;
-    constexpr float kSmallest = 9.183549615799121e-41F;
-    if (a == 0.0F) return b > 0.0F ? kSmallest : -kSmallest;
-    const auto bits = static_cast<uint32_t>(__builtin_bit_cast(uint32_t, a));
-    const bool is_away = (a < b) == (a > 0.0F);
-    return __builtin_bit_cast(float, is_away ? bits + 0x10000U : bits - 0x10000U);
+    Half next = Half::from_float(a);
+    if (a == 0.0F) {
+      next.bits = b > 0.0F ? 0x0001 : 0x8001;
+    } else {
+      next.bits = static_cast<uint16_t>((a < b) == (a > 0.0F) ? next.bits + 1 : next.bits - 1);
+    }
+    return next.to_float();
   }
 };
 void nextafter(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  if (out.dtype() == DType::kBFloat16) return binary<NextAfterBFloat16>(context, self, other, out);
-  if (out.dtype() == DType::kFloat16) fail_dtype(NextAfter::kName, out.dtype());
+  if (out.dtype() == DType::kBFloat16) return binary<NextAfterHalf<BFloat16>>(context, self, other, out);
+  if (out.dtype() == DType::kFloat16) return binary<NextAfterHalf<Float16>>(context, self, other, out);
   binary<NextAfter>(context, self, other, out);
 }
 // The power of two has a type of its own: float32 where the exponent is an integer.

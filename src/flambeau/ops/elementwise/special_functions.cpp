@@ -21,7 +21,6 @@ FLAMBEAU_SPECIAL(Digamma, digamma)
 FLAMBEAU_SPECIAL(Trigamma, trigamma)
 FLAMBEAU_SPECIAL(ErfInv, erfinv)
 FLAMBEAU_SPECIAL(Ndtri, ndtri)
-FLAMBEAU_SPECIAL(Ndtr, ndtr)
 FLAMBEAU_SPECIAL(BesselI0, bessel_i0)
 FLAMBEAU_SPECIAL(BesselI0e, bessel_i0e)
 FLAMBEAU_SPECIAL(BesselI1, bessel_i1)
@@ -119,6 +118,13 @@ struct Erfcx {
   }
 };
 
+// As PyTorch makes it, with its roundings.
+Tensor ndtr(Context& context, const Tensor& self) {
+  const Tensor scaled = call(context, "aten::div.Scalar", self, M_SQRT2);
+  const Tensor more = call(context, "aten::add.Scalar", call(context, "aten::erf", scaled), 1);
+  return call(context, "aten::mul.Scalar", more, 0.5);
+}
+
 // Without its constant: the sum of lgamma(x - j / 2).
 Tensor mvlgamma(Context& context, const Tensor& self, int64_t p) {
   if (p < 1) throw Error(ErrorCode::kInvalidArgument, "p has to be greater than or equal to 1");
@@ -146,7 +152,6 @@ void define_special_functions(Library& library) {
   FLAMBEAU_DEFINE("special_erfinv", ErfInv);
   FLAMBEAU_DEFINE("special_erfcx", Erfcx);
   FLAMBEAU_DEFINE("special_ndtri", Ndtri);
-  FLAMBEAU_DEFINE("special_ndtr", Ndtr);
   FLAMBEAU_DEFINE("special_log_ndtr", LogNdtr);
   FLAMBEAU_DEFINE("special_entr", Entr);
   FLAMBEAU_DEFINE("i0", BesselI0);
@@ -162,6 +167,7 @@ void define_special_functions(Library& library) {
       library, "aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor");
   elementwise<NumberFloatType, number_binary<Zeta>>(
       library, "aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor");
+  library.define("aten::special_ndtr(Tensor self) -> Tensor").decomposition<ndtr>();
   library.define("aten::mvlgamma(Tensor self, int p) -> Tensor").decomposition<mvlgamma>();
   library.define("aten::special_multigammaln(Tensor self, int p) -> Tensor").decomposition<mvlgamma>();
 }
