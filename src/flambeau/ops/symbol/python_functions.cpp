@@ -201,14 +201,29 @@ Value absolute(Arguments arguments) {
 // ---- comparisons, exact also between integers and floats
 enum class Order { kLess, kEqual, kGreater, kNone };
 
+template <typename T>
+Order order_of(T a, T b) {
+  return a < b ? Order::kLess : a > b ? Order::kGreater : a == b ? Order::kEqual : Order::kNone;
+}
+
+// A float between two integers of its size is one itself, so its whole part can be compared as one.
+Order order_of(int64_t a, double b) {
+  if (std::isnan(b)) return Order::kNone;
+  if (b >= 0x1p63) return Order::kLess;
+  if (b < -0x1p63) return Order::kGreater;
+  const double whole_part = std::trunc(b);
+  const Order order = order_of(a, static_cast<int64_t>(whole_part));
+  return order == Order::kEqual ? order_of(whole_part, b) : order;
+}
+
 Order compare(const Value& a, const Value& b) {
-  const auto exact = [](const Value& value) {
-    const std::optional<int64_t> number = integer(value);
-    return number ? static_cast<long double>(*number) : static_cast<long double>(real(value));
-  };
-  const long double x = exact(a);
-  const long double y = exact(b);
-  return x < y ? Order::kLess : x > y ? Order::kGreater : x == y ? Order::kEqual : Order::kNone;
+  const std::optional<int64_t> x = integer(a);
+  const std::optional<int64_t> y = integer(b);
+  if (x && y) return order_of(*x, *y);
+  if (x) return order_of(*x, real(b));
+  if (!y) return order_of(real(a), real(b));
+  const Order turned = order_of(*y, real(a));
+  return turned == Order::kLess ? Order::kGreater : turned == Order::kGreater ? Order::kLess : turned;
 }
 
 bool equal(const Value& a, const Value& b) {
