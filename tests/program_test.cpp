@@ -1,17 +1,15 @@
 // Running whole programs: values, state, wrong inputs with their messages, budgets, several threads.
-#include "flambeau/runtime/program.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cmath>
 #include <thread>
 
-#include "flambeau/base/error.h"
+#include "flambeau/error.h"
 #include "flambeau/runtime.h"
-#include "flambeau/tensor/compare.h"
+#include "flambeau/tensor.h"
 
-namespace flambeau::runtime {
+namespace flambeau {
 namespace {
 
 std::string golden(const std::string& name) {
@@ -219,4 +217,4 @@ TEST(Program, AProfileHasEveryStep) {
 }
 
 }  // namespace
-}  // namespace flambeau::runtime
+}  // namespace flambeau
