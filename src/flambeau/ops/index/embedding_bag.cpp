@@ -56,6 +56,11 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
                 "embedding_bag: expected a 2D weight, and 1D indices and offsets");
   }
   if (!is_floating(weight.dtype())) fail_dtype("embedding_bag", weight.dtype());
+  if (per_sample != nullptr && per_sample->element_count() != indices.element_count()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("embedding_bag: expected per_sample_weights for each of {} indices, got {}",
+                            indices.element_count(), per_sample->element_count()));
+  }
   if (per_sample != nullptr && mode != kSum) {
     throw Error(ErrorCode::kInvalidArgument,
                 "embedding_bag: per_sample_weights only supported with mode='sum'");

@@ -96,10 +96,13 @@ void check_index(const Info<N>& self, int64_t dim, const Info<N>& index, const I
                       "apart from dimension {}",
                       i, number_text(index.sizes[i]), number_text(self.sizes[i]), d));
     }
-    if (src != nullptr && i < src->dim() && index.sizes[i] > src->sizes[i]) {
+  }
+  for (size_t i = 0; src != nullptr && i < index.dim(); ++i) {
+    const N size = src->dim() == 0 ? N(1) : src->sizes[i];
+    if (index.sizes[i] > size) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("Expected index {} to be no larger than src {} at dimension {}",
-                              number_text(index.sizes[i]), number_text(src->sizes[i]), i));
+                              number_text(index.sizes[i]), number_text(size), i));
     }
   }
 }
@@ -344,6 +347,12 @@ Info<N> index_reduce_shape(const Info<N>& self, int64_t dim, const Info<N>& inde
   if (source.dtype != self.dtype) {
     throw Error(ErrorCode::kInvalidArgument,
                 "index_reduce_(): self and source expected to have the same dtype");
+  }
+  bool fits = source.dim() == self.dim();
+  for (size_t i = 0; fits && i < self.dim(); ++i) fits = i == d || source.sizes[i] == self.sizes[i];
+  if (!fits || (source.dim() == 0 && !(index.element_count() == N(1)))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "index_reduce_(): Source/destination tensor must have same slice shapes");
   }
   return contiguous<N>(self.dtype, self.sizes, self.device);
 }

@@ -47,6 +47,15 @@ int64_t find_place(const T* sequence, const int64_t* sorter, int64_t length, T x
 void run_search(Context& context, const Tensor& sequence, const Tensor& values, bool right,
                 const Tensor* sorter, Tensor& out) {
   if (is_complex(sequence.dtype())) fail_dtype("searchsorted_out_cpu", sequence.dtype());
+  if (sequence.dim() == 0 || (sequence.dim() > 1 && sequence.dim() != values.dim())) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1");
+  }
+  if (sorter != nullptr && !(sorter->sizes() == sequence.sizes())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "torch.searchsorted(): boundary and sorter must have the same size");
+  }
   const bool is_shared = sequence.dim() == 1;
   const int64_t length = sequence.sizes().back();
   const int64_t line = values.dim() == 0 ? 1 : values.sizes().back();

@@ -15,6 +15,10 @@ namespace {
 
 template <typename N>
 void check_channels(const Info<N>& input, const Info<N>* parameter, const char* name) {
+  if (parameter != nullptr && parameter->dim() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} should have one dimension, not {}", name, parameter->dim()));
+  }
   if (parameter != nullptr && !(parameter->element_count() == input.sizes[1])) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} should contain {} elements not {}", name, number_text(input.sizes[1]),

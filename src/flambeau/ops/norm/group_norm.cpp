@@ -108,6 +108,12 @@ void run_any(Context& context, const Tensor& input, const Tensor* weight, const 
                     "of shape {} and num_groups={}",
                     Value(input.sizes()).summary(), groups));
   }
+  for (const Tensor* const parameter : {weight, bias}) {
+    if (parameter != nullptr && parameter->element_count() != channels) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("Expected weight and bias of {} elements, got {}",
+                                                           channels, parameter->element_count()));
+    }
+  }
   switch (input.dtype()) {
     case DType::kFloat64:
       return run<double>(context, input, weight, bias, batch, channels, space, groups, eps, out, mean, rstd);
@@ -159,8 +165,21 @@ void group_norm_kernel(Context& context, const Tensor& input, int64_t groups, co
 
 // ---- instance norm: a batch norm whose channels are those of all samples
 template <typename N>
-Info<N> instance_norm_shape(const Info<N>& input, const Info<N>*, const Info<N>*, const Info<N>* mean,
-                            const Info<N>* var, bool use_input_stats, double, double, bool) {
+Info<N> instance_norm_shape(const Info<N>& input, const Info<N>* weight, const Info<N>* bias,
+                            const Info<N>* mean, const Info<N>* var, bool use_input_stats, double, double,
+                            bool) {
+  if (input.dim() < 2) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("instance_norm: expected an input of at least 2 dimensions, got {}", input.dim()));
+  }
+  for (const Info<N>* const parameter : {weight, bias, mean, var}) {
+    if (parameter != nullptr && !(parameter->dim() == 1 && parameter->sizes[0] == input.sizes[1])) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("instance_norm: expected vectors of {} elements, one for each channel",
+                              number_text(input.sizes[1])));
+    }
+  }
   if (!use_input_stats && (mean == nullptr || var == nullptr)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Expected running_mean and running_var to be defined when use_input_stats is false");

@@ -64,6 +64,11 @@ std::tuple<Info<N>, Info<N>> nll_shape(const Info<N>& self, const Info<N>& targe
   if (target.dim() > 1) {
     throw Error(ErrorCode::kInvalidArgument, "0D or 1D target tensor expected, multi-target not supported");
   }
+  if (self.dim() == 1 && !(target.element_count() == N(1))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("For 1D input, 1D target must have size 1, but got target of {} elements",
+                            number_text(target.element_count())));
+  }
   if (self.dim() == 2 && !(target.dim() == 1 && self.sizes[0] == target.sizes[0])) {
     throw Error(
         ErrorCode::kInvalidArgument,

@@ -135,6 +135,34 @@ TEST_F(Reduce, IndexingPlacesItsDimensions) {
   EXPECT_EQ(values(call(context, "aten::index.Tensor", x, TensorList{mask})), (Numbers{21, 22, 23}));
 }
 
+TEST_F(Reduce, WrongSizesAreRefused) {
+  const Tensor x = counted(DType::kFloat32, {2, 4});
+  const Tensor three = counted(DType::kFloat32, {3});
+  const Tensor index = Tensor::zeros(DType::kInt64, Dims{5});
+  EXPECT_EQ(text_of([&] { call(context, "aten::native_group_norm", x, three, Value(), 2, 4, 1, 2, 1e-5); }),
+            "operator 'aten::native_group_norm': Expected weight and bias of 4 elements, got 3");
+  EXPECT_EQ(text_of([&] {
+              call(context, "aten::batch_norm", x, three, Value(), Value(), Value(), true, 0.1, 1e-5, false);
+            }),
+            "operator 'aten::batch_norm': weight should contain 4 elements not 3");
+  EXPECT_EQ(text_of([&] {
+              call(context, "aten::scatter.src", three, 0, index, scalar_tensor(1.0, DType::kFloat32));
+            }),
+            "operator 'aten::scatter.src': Expected index 5 to be no larger than src 1 at dimension 0");
+  EXPECT_EQ(
+      text_of([&] { call(context, "aten::gather", x, 0, Tensor::zeros(DType::kInt64, Dims{1, 5})); }),
+      "operator 'aten::gather': Size does not match at dimension 1 expected index 5 to be no larger than "
+      "self 4 apart from dimension 0");
+  EXPECT_EQ(
+      text_of([&] { call_with(context, "aten::searchsorted.Tensor", {three, three}, {{"sorter", index}}); }),
+      "operator 'aten::searchsorted.Tensor': torch.searchsorted(): boundary and sorter must have the same "
+      "size");
+  EXPECT_EQ(text_of([&] { call(context, "aten::embedding", x, counted(DType::kInt64, {3})); }),
+            "operator 'aten::embedding': index out of range in self");
+  EXPECT_EQ(text_of([&] { call(context, "aten::sum.dim_IntList", x, Dims{0, -2}); }),
+            "operator 'aten::sum.dim_IntList': dim 0 appears multiple times in the list of dims");
+}
+
 TEST_F(Reduce, ScatterAddsAndMeans) {
   const Tensor zeros = Tensor::zeros(DType::kFloat32, Dims{3});
   Tensor index = Tensor::zeros(DType::kInt64, Dims{4});
