@@ -51,9 +51,27 @@ struct Div {
   }
 };
 
+// Loops over the stored type itself, where there is one: the operands need no conversion.
+template <typename F>
+Rows direct_rows(const Tensor& self, const Tensor& other, DType common) {
+  if constexpr (std::is_empty_v<F>) {
+    if (self.dtype() == common && common == DType::kInt32) return hot_rows(F::kHot, HotType::kInt32);
+    if (common == DType::kBFloat16 && self.dtype() == common && other.dtype() == common && self.dim() > 0 &&
+        other.dim() > 0) {
+      return hot_rows(F::kHot, HotType::kBFloat16);
+    }
+  }
+  return nullptr;
+}
+
 template <typename F>
 void arithmetic(Context& context, const F& function, const Tensor& self, const Tensor& other, Tensor& out) {
   const DType common = out.dtype();
+  if (const Rows rows = direct_rows<F>(self, other, common); rows.plain != nullptr) {
+    const Input stored[] = {{&self, common, common}, {&other, common, common}};
+    const Output outputs[] = {{&out, common}};
+    return run_elementwise(context, stored, outputs, rows, &function);
+  }
   const Input inputs[] = {precise(self, common), precise(other, common)};
   map_inputs(context, F::kName, function, common, out, inputs);
 }

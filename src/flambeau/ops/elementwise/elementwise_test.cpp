@@ -64,6 +64,23 @@ TEST(Elementwise, ASingleElementStandsForAll) {
   EXPECT_EQ(out.data<float>()[4999], -4998);
 }
 
+TEST(Elementwise, StoredTypesWithLoopsOfTheirOwn) {
+  Fixture f;
+  const Tensor small = tensor<int32_t>(DType::kInt32, std::vector<int32_t>(40, 2147483647));
+  const Tensor wrapped = call(f.context, "aten::add.Tensor", small, 2);
+  EXPECT_EQ(wrapped.dtype(), DType::kInt32);
+  EXPECT_EQ(wrapped.data<int32_t>()[39], -2147483647);
+  const Tensor product = call(f.context, "aten::mul.Tensor", small, small);
+  EXPECT_EQ(product.data<int32_t>()[0], 1);
+  // 1 + 2^-8 lies between two numbers, and goes to the even one; NaN stays one.
+  const Tensor ones = tensor<uint16_t>(DType::kBFloat16, std::vector<uint16_t>(40, 0x3f80));
+  const Tensor more = tensor<uint16_t>(DType::kBFloat16, std::vector<uint16_t>(40, 0x3b80));
+  EXPECT_EQ(call(f.context, "aten::add.Tensor", ones, more).data<uint16_t>()[39], 0x3f80);
+  const Tensor nan = tensor<uint16_t>(DType::kBFloat16, std::vector<uint16_t>(40, 0x7fff));
+  EXPECT_EQ(call(f.context, "aten::mul.Tensor", ones, nan).data<uint16_t>()[3], 0x7fc0);
+  EXPECT_EQ(call(f.context, "aten::div.Tensor", ones, more).data<uint16_t>()[3], 0x4380);
+}
+
 TEST(Elementwise, IntegersDivideAsInPython) {
   Fixture f;
   const Tensor a = integers({7, -7, 7, -7});

@@ -59,8 +59,9 @@ enum class Hot : uint8_t {
   kWhere,
 };
 
-// Types of elements; those of kWhere only by their size.
-enum class HotType : uint8_t { kFloat, kDouble, kInt64, kByte, kTwoBytes, kSixteenBytes };
+// Types of elements; those of kWhere only by their size. Sums, differences and products also have loops over
+// int32 and, with quotients, over bfloat16, each result rounded once.
+enum class HotType : uint8_t { kFloat, kDouble, kInt64, kByte, kTwoBytes, kSixteenBytes, kInt32, kBFloat16 };
 
 // What x and y are above: the row's parameters point to one.
 struct HotNumbers {

@@ -18,6 +18,10 @@ template <>
 struct Wrapping<int64_t> {
   using Type = uint64_t;
 };
+template <>
+struct Wrapping<int32_t> {
+  using Type = uint32_t;
+};
 
 template <typename T>
 struct Numbers {
@@ -62,6 +66,24 @@ void two(const void* const* in, void* const* out, size_t count, const void* para
 #pragma GCC ivdep
   for (size_t i = 0; i < count; ++i)
     to[i] = static_cast<R>(f(kFirstIsOne ? one_a : a[i], kSecondIsOne ? one_b : b[i]));
+}
+
+// Of bfloat16, computed in float.
+template <template <typename> typename F>
+void two_of_bfloat16(const void* const* in, void* const* out, size_t count, const void* parameters) {
+  const F<float> f(parameters);
+  const auto* const a = static_cast<const uint16_t*>(in[0]);
+  const auto* const b = static_cast<const uint16_t*>(in[1]);
+  auto* const to = static_cast<uint16_t*>(out[0]);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) {
+    const float wide_a = __builtin_bit_cast(float, static_cast<uint32_t>(a[i]) << 16);
+    const float wide_b = __builtin_bit_cast(float, static_cast<uint32_t>(b[i]) << 16);
+    const auto raw = __builtin_bit_cast(uint32_t, static_cast<float>(f(wide_a, wide_b)));
+    const uint32_t rounded = (raw + 0x7fffU + ((raw >> 16) & 1U)) >> 16;
+    const bool is_nan = static_cast<int32_t>(raw & 0x7fffffffU) > 0x7f800000;
+    to[i] = static_cast<uint16_t>(is_nan ? 0x7fc0U : rounded);
+  }
 }
 
 template <typename F, typename T>
@@ -339,6 +361,34 @@ Rows rows_of_bits(Hot loop) {
   }
 }
 
+Rows rows_of_int32(Hot loop) {
+  switch (loop) {
+    case Hot::kAdd:
+      return rows_of_two<Add, int32_t>();
+    case Hot::kSub:
+      return rows_of_two<Sub, int32_t>();
+    case Hot::kMul:
+      return rows_of_two<Mul, int32_t>();
+    default:
+      return nullptr;
+  }
+}
+
+Rows rows_of_bfloat16(Hot loop) {
+  switch (loop) {
+    case Hot::kAdd:
+      return &two_of_bfloat16<Add>;
+    case Hot::kSub:
+      return &two_of_bfloat16<Sub>;
+    case Hot::kMul:
+      return &two_of_bfloat16<Mul>;
+    case Hot::kDiv:
+      return &two_of_bfloat16<Div>;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Rows hot_rows(Hot loop, HotType element) {
@@ -358,6 +408,10 @@ Rows hot_rows(Hot loop, HotType element) {
       return rows_of_bits<uint8_t>(loop);
     case HotType::kTwoBytes:
       return is_where ? &where<uint16_t> : nullptr;
+    case HotType::kInt32:
+      return rows_of_int32(loop);
+    case HotType::kBFloat16:
+      return rows_of_bfloat16(loop);
     case HotType::kSixteenBytes:
       return is_where ? &where<Sixteen> : nullptr;
   }
