@@ -22,6 +22,11 @@ def failed():
     return model_cases.make_all(CASES, os.cpu_count())
 
 
+# Programs that make more of a rounding error than others: the share of the largest number that PyTorch's own float32 result
+# is away from its float64 result.
+SENSITIVE = {"graphs.lraspp_mobilenet_v3_large": 1.6e-4}
+
+
 def check_tensor(ours, theirs, where):
     """Deep programs add rounding up: an error counts against the largest number of the result."""
     assert isinstance(ours, torch.Tensor), f"{where}: {type(ours).__name__}, expected a tensor"
@@ -39,6 +44,7 @@ def check_tensor(ours, theirs, where):
         scale = theirs[finite].abs().max().item()
         error = (ours - theirs)[finite].abs().max().item()
         allowed = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-4, torch.complex64: 1e-4}.get(theirs.dtype, 2e-2)
+        allowed = max(allowed, 5 * SENSITIVE.get(where.partition(",")[0].removesuffix(".decomposed"), 0))
         assert error <= allowed * scale + 1e-6, f"{where}: largest error {error:.3g} among numbers up to {scale:.3g}"
 
 

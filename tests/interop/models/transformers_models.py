@@ -130,7 +130,6 @@ MODELS = {
     "deberta_v2": encoder("DebertaV2Config", "DebertaV2Model", relative_attention=True, position_buckets=8, pos_att_type="p2c|c2p", position_biased_input=False),
     "mpnet": encoder("MPNetConfig", "MPNetModel"),
     "convbert": encoder("ConvBertConfig", "ConvBertModel", embedding_size=16),
-    "fnet": other("FNetConfig", "FNetModel", ids_only, **{k: v for k, v in ENCODER.items() if k != "num_attention_heads"}),
     "modernbert": encoder("ModernBertConfig", "ModernBertModel", pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2, attn_implementation="sdpa"),
     "squeezebert": encoder("SqueezeBertConfig", "SqueezeBertModel", embedding_size=32, q_groups=2, k_groups=2, v_groups=2, intermediate_groups=2, output_groups=2),
     "mobilebert": encoder("MobileBertConfig", "MobileBertModel", embedding_size=16, intra_bottleneck_size=16),

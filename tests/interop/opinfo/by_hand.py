@@ -210,16 +210,6 @@ def adaptive_pool(dtype):
         yield call(make(dtype, 2, 3, 9, 8).to(memory_format=torch.channels_last), size)
 
 
-@hand("_fft_c2c.default", types=COMPLEX)
-def fft(dtype):
-    for normalization in (0, 1, 2):
-        for forward in (True, False):
-            yield call(make(dtype, 3, 8), [1], normalization, forward)
-            yield call(make(dtype, 5, 7), [0], normalization, forward)
-            yield call(make(dtype, 2, 6, 9), [1, 2], normalization, forward)
-            yield call(make(dtype, 2, 6, 9).transpose(0, 2), [0, 1, 2], normalization, forward)
-
-
 @hand("_native_batch_norm_legit_no_training.default", types=[torch.bfloat16, *SINGLE])
 def batch_norm(dtype):
     for shape in ((4, 3), (2, 3, 5), (2, 3, 4, 5), (1, 3, 2, 3, 4)):

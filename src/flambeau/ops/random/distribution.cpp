@@ -45,6 +45,13 @@ Tensor normal_in_place(Context& context, const Tensor& self, double mean, double
   return self;
 }
 
+Tensor normal_into(Context& context, const Tensor& self, double mean, double std, const Value& generator,
+                   const Tensor& out) {
+  const Tensor to = out.sizes() == self.sizes() ? out : context.allocate(out.dtype(), self.sizes());
+  draw_normal(context, generator, to, mean, std);
+  return to;
+}
+
 void log_normal_kernel(Context& context, const Tensor&, double mean, double std, const Value& given,
                        Tensor& out) {
   if (!(std > 0)) fail_view(fmt::format("log_normal_ expects std > 0.0, but found std={}", std));
@@ -246,6 +253,13 @@ void define_distribution(Library& library) {
           "Tensor")
       .shape<two_shape<int64_t>, two_shape<SymInt>>()
       .kernel<normal_kernel>()
+      .random();
+  library
+      .define(
+          "aten::normal.out(Tensor self, float mean=0., float std=1., *, Generator? generator=None, "
+          "Tensor(a!) out) -> "
+          "Tensor(a!)")
+      .function<normal_into>()
       .random();
   library
       .define(

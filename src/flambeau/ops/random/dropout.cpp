@@ -64,12 +64,13 @@ Tensor drop_in_place(Context& context, const Tensor& self, double p, bool train)
 
 std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input, double p,
                                           std::optional<bool> train) {
+  // PyTorch's mask of nothing has the input's type.
+  if (input.element_count() == 0) return {input, call(context, "aten::empty_like", input)};
   Info<int64_t> info = info_of(input);
   info.dtype = DType::kBool;
   info.offset = 0;
   info.strides = like_strides(info, MemoryFormat::kPreserve);
   const Tensor mask = context.allocate(info);
-  if (input.element_count() == 0) return {input, mask};
   if (!train.value_or(true)) {
     fill(context, mask, true);
     return {call(context, "aten::clone", input), mask};
