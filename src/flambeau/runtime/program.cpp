@@ -158,27 +158,28 @@ struct Program::State {
     return weights[index];
   }
 
-  std::vector<Value> graph_inputs(std::span<const Value> leaves) const {
-    std::vector<Value> inputs;
-    inputs.reserve(bindings.size());
+  // Without constants, the weights that no run changes are left out: a plan has them already.
+  std::vector<Value> graph_inputs(std::span<const Value> leaves, bool with_constants) const {
+    std::vector<Value> inputs(bindings.size());
     const std::lock_guard lock(state_mutex);
-    for (const Binding& binding : bindings) {
-      Value& value = inputs.emplace_back();
-      if (binding.leaf != kNone) value = leaves[binding.leaf];
-      if (binding.weight != kNone) value = weights[binding.weight];
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      const Binding& binding = bindings[i];
+      if (binding.leaf != kNone) inputs[i] = leaves[binding.leaf];
+      if (binding.weight != kNone && (with_constants || is_changed[binding.weight]))
+        inputs[i] = weights[binding.weight];
     }
     return inputs;
   }
 
   // The plan for these inputs; null where there is none.
-  std::shared_ptr<PlanCache::Entry> find_plan(ops::Context& context, std::span<const Value> leaves,
-                                              const std::vector<Value>& inputs) {
+  std::shared_ptr<PlanCache::Entry> find_plan(ops::Context& context, std::span<const Value> leaves) {
     if (!may_plan.load(std::memory_order_relaxed)) return nullptr;
     std::shared_ptr<PlanCache::Entry> entry = plans.find(PlanCache::key_of(leaves));
     const std::lock_guard lock(entry->mutex);
     if (entry->plan) return entry;
     // Shapes that vary are often seen once only.
     if (entry->is_impossible || (has_symbols && entry->times_seen < 2)) return nullptr;
+    const std::vector<Value> inputs = graph_inputs(leaves, true);
     std::vector<PlanInput> plan_inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_state = bindings[i].weight != kNone && !is_changed[bindings[i].weight];
@@ -316,14 +317,15 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
   // Runs that draw from the program's own numbers take turns.
   std::unique_lock<std::mutex> turn;
   if (state.has_random && options.generator == nullptr) turn = std::unique_lock(state.generator_mutex);
-  std::vector<Value> inputs = state.graph_inputs(leaves);
   std::vector<Value> results;
-  if (const std::shared_ptr<PlanCache::Entry> entry = state.find_plan(context, leaves, inputs)) {
+  if (const std::shared_ptr<PlanCache::Entry> entry = state.find_plan(context, leaves)) {
+    const std::vector<Value> inputs = state.graph_inputs(leaves, false);
     std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
     results = workspace->run(context, inputs, options.profile);
     PlanCache::give_back(*entry, std::move(workspace));
     if (options.profile != nullptr) label(*options.profile, *entry->plan);
   } else {
+    std::vector<Value> inputs = state.graph_inputs(leaves, true);
     std::vector<Value> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!state.is_written[i]) continue;

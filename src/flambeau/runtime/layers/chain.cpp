@@ -56,6 +56,11 @@ void Rewrite::finish() {
   }
 }
 
+int part_count(const ThreadPool& pool, int64_t work) {
+  constexpr int64_t kLeast = int64_t{1} << 20;  // some ten microseconds
+  return pool.threads() == 1 || work < kLeast ? 1 : pool.threads() * 2;
+}
+
 Chain follow(Rewrite& rewrite, size_t layer, size_t last, bool may_sum) {
   Plan& plan = rewrite.plan();
   Chain chain;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "flambeau/base/parallel.h"
 #include "flambeau/kernels/onednn/onednn.h"
 #include "flambeau/runtime/plan.h"
 #include "flambeau/runtime/uses.h"
@@ -39,6 +40,10 @@ struct Chain {
   // Where the result goes.
   Tensor out;
 };
+
+// Into how many parts a layer's work is cut: several for each thread, so that a slow one does not hold up the
+// rest; one where handing out work would take longer than doing it. `work` counts multiplications.
+int part_count(const ThreadPool& pool, int64_t work);
 
 // Follows the results of `last` (the layer's own step, or the last one taken over so far). With `may_sum`,
 // also a sum with a tensor that nobody else needs any more. `layer` is where all of it will be computed.

@@ -184,7 +184,9 @@ void prepare(ops::Context& context, Rewrite& rewrite, size_t index) {
   if (!source || !out) return;
   const Parameters parameters = fold(step.arguments[1].tensor(), step.arguments[2].get_if<Tensor>(),
                                      normalization ? &*normalization : nullptr);
-  const int parts = context.pool().threads() == 1 ? 1 : context.pool().threads() * 2;
+  const int64_t work =
+      step.outputs[0].element_count() * (parameters.weight.element_count() / shape->out_channels);
+  const int parts = part_count(context.pool(), work);
   const auto make = [&](std::span<const kernels::onednn::PostOp> post) {
     return PooledConvolution(parts, *shape, *source, *out, parameters.weight.data<float>(),
                              parameters.bias.empty() ? nullptr : parameters.bias.data(), post);

@@ -81,7 +81,8 @@ void prepare(ops::Context& context, Rewrite& rewrite, size_t index) {
   const std::optional<Product> product = product_of(plan, step);
   if (!product) return;
   const Chain chain = follow(rewrite, index, index, true);
-  const int parts = context.pool().threads() == 1 ? 1 : context.pool().threads() * 2;
+  const int parts =
+      part_count(context.pool(), product->shape.rows * product->shape.columns * product->shape.depth);
   std::string name = step.op->name();
   for (const size_t taken : chain.steps)
     name += " + " + std::string(plan.steps[taken].op->schema.name.base_name());
