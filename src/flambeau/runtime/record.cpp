@@ -7,6 +7,7 @@
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/overlap.h"
 #include "flambeau/ops/strides.h"
+#include "flambeau/runtime/uses.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -125,11 +126,31 @@ void Recorder::add_step(const ops::Operator& op, std::span<const Value> argument
   plan_.steps.push_back(std::move(step));
 }
 
-std::vector<Value> Recorder::add_kernel(const ops::Operator& op, std::span<const Value> arguments) {
+// An image as convolutions want it. Their layers have no quick way from another order.
+Tensor Recorder::turned(const Tensor& image, const ops::Library& library) {
+  ops::Info<int64_t> info = ops::info_of(image);
+  if (ops::is_channels_last(info)) return image;
+  auto& [source, copy] = turned_[image.storage().get()];
+  if (!copy.defined() || !is_same_view(source, image)) {
+    source = image;
+    info.strides = ops::channels_last_strides(info.sizes);
+    info.offset = 0;
+    copy = fresh(info);
+    const Value arguments[] = {image, Value()};
+    add_step(library.get("aten::clone"), arguments, {copy});
+    order_.note(copy, image.strides());
+  }
+  return copy;
+}
+
+std::vector<Value> Recorder::add_kernel(const ops::Library& library, const ops::Operator& op,
+                                        std::span<const Value> given) {
+  const bool starts_images = order_.starts_here(op, given);
+  std::vector<Value> arguments(given.begin(), given.end());
+  if (starts_images) arguments[0] = turned(arguments[0].tensor(), library);
   TensorList outputs;
   bool has_elements = false;
   ops::Infos<int64_t> infos = op.shape(arguments);
-  const bool starts_images = order_.starts_here(op, arguments);
   if (starts_images) infos[0].strides = ops::channels_last_strides(infos[0].sizes);
   for (const ops::Info<int64_t>& info : infos) {
     outputs.push_back(fresh(info));
@@ -208,19 +229,19 @@ Tensor Recorder::restored(const Tensor& tensor, const ops::Library& library) {
 
 std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (op.schema.arguments[i].is_written())
+      for_each_tensor(arguments[i], [&](const Tensor& tensor) { forget(tensor); });
+  }
   if (!order_.has_changed(arguments)) return record(context, op, arguments);
   const bool is_in_place = op.kind == Kind::kInPlace;
   if (ImageOrder::is_indifferent(is_in_place ? *op.base : op) || op.kind == Kind::kDecomposition) {
-    if (is_in_place) restored_.erase(arguments[0].tensor().storage().get());
     return record(context, op, arguments);
   }
   std::vector<Value> plain(arguments.begin(), arguments.end());
   for (size_t i = 0; i < plain.size(); ++i) {
-    if (op.schema.arguments[i].is_written()) {
-      for_each_tensor(plain[i], [&](const Tensor& tensor) { restored_.erase(tensor.storage().get()); });
-    } else {
-      for_each_tensor(plain[i], [&](Tensor& tensor) { tensor = restored(tensor, context.library()); });
-    }
+    if (op.schema.arguments[i].is_written()) continue;
+    for_each_tensor(plain[i], [&](Tensor& tensor) { tensor = restored(tensor, context.library()); });
   }
   return record(context, op, plain);
 }
@@ -230,7 +251,7 @@ std::vector<Value> Recorder::record(ops::Context& context, const ops::Operator& 
   if (may_fold(op, arguments)) return fold(context, op, arguments);
   switch (op.kind) {
     case Kind::kKernel:
-      return add_kernel(op, arguments);
+      return add_kernel(context.library(), op, arguments);
     case Kind::kView:
       return ops::execute(context, op, arguments);
     case Kind::kDecomposition:

@@ -29,7 +29,14 @@ class Recorder final : public ops::Interceptor {
   bool may_fold(const ops::Operator& op, std::span<const Value> arguments) const;
   std::vector<Value> fold(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
   std::vector<Value> record(ops::Context& context, const ops::Operator& op, std::span<const Value> arguments);
-  std::vector<Value> add_kernel(const ops::Operator& op, std::span<const Value> arguments);
+  std::vector<Value> add_kernel(const ops::Library& library, const ops::Operator& op,
+                                std::span<const Value> given);
+  Tensor turned(const Tensor& image, const ops::Library& library);
+  // It is written to: copies of it in another order are no longer the same.
+  void forget(const Tensor& tensor) {
+    restored_.erase(tensor.storage().get());
+    turned_.erase(tensor.storage().get());
+  }
   std::vector<Value> add_function(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
   std::vector<Value> add_in_place(ops::Context& context, const ops::Operator& op,
@@ -41,6 +48,7 @@ class Recorder final : public ops::Interceptor {
   Plan& plan_;
   ImageOrder order_;
   std::unordered_map<const Storage*, Tensor> restored_;
+  std::unordered_map<const Storage*, std::pair<Tensor, Tensor>> turned_;  // the image, and its copy
   std::string node_;
   // Storages that planning itself made and filled: nobody else sees what happens to them.
   std::unordered_set<const Storage*> own_;
