@@ -42,7 +42,8 @@ std::string error_of(Program& program, const std::vector<Value>& leaves, const R
 }
 
 TEST(Program, InterpreterAndPlanAgree) {
-  for (const char* const name : {"shapes.static.decomposed", "control.cond", "values.annotated"}) {
+  for (const char* const name :
+       {"shapes.static.decomposed", "control.cond", "values.annotated", "weights.tied"}) {
     Program plain = open(name, false);
     Program planned = open(name, true);
     std::vector<Value> leaves;

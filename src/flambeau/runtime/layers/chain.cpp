@@ -36,6 +36,33 @@ bool is_free(const Rewrite& rewrite, const Plan& plan, const Tensor& tensor, siz
   return true;
 }
 
+Chain collect(Rewrite& rewrite, size_t layer, size_t last, bool may_sum) {
+  Plan& plan = rewrite.plan();
+  Chain chain;
+  chain.out = plan.steps[last].outputs[0];
+  for (;;) {
+    const size_t next = rewrite.uses().only_reader(plan, last);
+    if (next == Uses::kNobody || rewrite.is_removed(next)) return chain;
+    const Step& step = plan.steps[next];
+    const Tensor& before = plan.steps[last].outputs[0];
+    if (const std::optional<PostOp> activation = as_activation(step)) {
+      if (!is_same_view(step.arguments[0].tensor(), before) || step.outputs[0].strides() != before.strides())
+        return chain;
+      chain.post.push_back(*activation);
+    } else if (const Tensor* const other =
+                   may_sum && !chain.sum.defined() ? other_summand(step, before) : nullptr) {
+      if (!is_free(rewrite, plan, *other, layer, next)) return chain;
+      chain.sum = *other;
+      chain.post.push_back({.kind = PostOp::Kind::kSum, .alpha = 1});
+    } else {
+      return chain;
+    }
+    chain.steps.push_back(next);
+    chain.out = step.outputs[0];
+    last = next;
+  }
+}
+
 }  // namespace
 
 void Rewrite::move(const Tensor& from, const Tensor& to) { moved_[from.storage().get()] = to.storage(); }
@@ -62,30 +89,11 @@ int part_count(const ThreadPool& pool, int64_t work) {
 }
 
 Chain follow(Rewrite& rewrite, size_t layer, size_t last, bool may_sum) {
-  Plan& plan = rewrite.plan();
-  Chain chain;
-  chain.out = plan.steps[last].outputs[0];
-  for (;;) {
-    const size_t next = rewrite.uses().only_reader(plan, last);
-    if (next == Uses::kNobody || rewrite.is_removed(next)) return chain;
-    const Step& step = plan.steps[next];
-    const Tensor& before = plan.steps[last].outputs[0];
-    if (const std::optional<PostOp> activation = as_activation(step)) {
-      if (!is_same_view(step.arguments[0].tensor(), before) || step.outputs[0].strides() != before.strides())
-        return chain;
-      chain.post.push_back(*activation);
-    } else if (const Tensor* const other =
-                   may_sum && !chain.sum.defined() ? other_summand(step, before) : nullptr) {
-      if (!is_free(rewrite, plan, *other, layer, next)) return chain;
-      chain.sum = *other;
-      chain.post.push_back({.kind = PostOp::Kind::kSum, .alpha = 1});
-    } else {
-      return chain;
-    }
-    chain.steps.push_back(next);
-    chain.out = step.outputs[0];
-    last = next;
-  }
+  Chain chain = collect(rewrite, layer, last, may_sum);
+  // What leaves the run has memory of its own: a sum cannot be done in another tensor's.
+  const std::optional<size_t> out = rewrite.plan().find_buffer(chain.out);
+  const bool leaves = !out || rewrite.uses().buffers[*out].leaves;
+  return chain.sum.defined() && leaves ? collect(rewrite, layer, last, false) : chain;
 }
 
 }  // namespace flambeau::runtime
