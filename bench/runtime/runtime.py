@@ -37,10 +37,11 @@ class Flambeau:
         import flambeau
 
         self.package = flambeau
-        self.program = flambeau.load(os.fspath(models.exported(name, batch, folder)))
+        self.path = os.fspath(models.exported(name, batch, folder))
 
     def threads(self, count):
-        self.package.set_threads(count)
+        """A program has threads of its own."""
+        self.program = self.package.load(self.path, threads=count)
 
     def prepare(self, args):
         given = values_to_flambeau(args)
