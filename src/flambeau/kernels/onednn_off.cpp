@@ -4,7 +4,6 @@
 #include "flambeau/kernels/onednn/matmul.h"
 #include "flambeau/kernels/onednn/onednn.h"
 #include "flambeau/kernels/onednn/pooled.h"
-#include "flambeau/kernels/onednn/recurrent.h"
 
 namespace flambeau::kernels::onednn {
 namespace {
@@ -89,15 +88,6 @@ PooledConvolution::PooledConvolution(int, const ConvolutionShape&, const Layout&
   missing();
 }
 void PooledConvolution::run(ThreadPool&, const float*, float*, void*, std::span<const float* const>) const {
-  missing();
-}
-
-RecurrentLayer::RecurrentLayer(const RecurrentShape&, const float*, const float*, const float*,
-                               const float*) {
-  missing();
-}
-void RecurrentLayer::run(const float*, const float*, const float*, float*, float*, float*, void*) const {
-  static_cast<void>(has_cell_);
   missing();
 }
 

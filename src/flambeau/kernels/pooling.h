@@ -1,18 +1,9 @@
-// Maximum and average over windows of images, over plain memory, in portable C++.
-//
-// Maxima are those of PyTorch: a NaN in the window is the result, and of equal elements the first one's index
-// is given. Averages add in the compute type (element.h) and are rounded once. Fast at: float32 and float64
-// with steps of one or two, channels first, and any step with channels last.
+// What pooling is: the maximum or the average over windows of images.
 #pragma once
 
 #include <cstdint>
 
 #include "flambeau/kernels/convolution.h"
-#include "flambeau/tensor/dtype.h"
-
-namespace flambeau {
-class ThreadPool;
-}
 
 namespace flambeau::kernels {
 
@@ -34,12 +25,5 @@ struct PoolingShape {
   Spatial dilation = {1, 1, 1};
   int64_t divisor = 0;  // averages: divide by this instead; 0 for no
 };
-
-// `order` is that of input and output. `indices`, for kMax, or null: where in its plane each maximum was
-// found, in the order of the output. Windows may hang over the padding's end, where sizes were rounded up:
-// that part counts for nothing. Errors: kInvalidArgument for complex and other types without an order, for
-// averages of integers, and for indices of averages.
-void pool_windows(ThreadPool& pool, const PoolingShape& shape, DType dtype, ImageOrder order,
-                  const void* input, void* output, int64_t* indices = nullptr);
 
 }  // namespace flambeau::kernels

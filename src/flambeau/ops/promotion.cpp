@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/tensor/wide_rows.h"
 
 namespace flambeau::ops {
 namespace {
@@ -69,18 +70,7 @@ DType to_complex(DType floating) {
   }
 }
 
-DType to_real(DType complex) {
-  switch (complex) {
-    case DType::kComplex32:
-      return DType::kFloat16;
-    case DType::kComplex64:
-      return DType::kFloat32;
-    case DType::kComplex128:
-      return DType::kFloat64;
-    default:
-      return complex;
-  }
-}
+DType to_real(DType complex) { return part_dtype(complex); }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;

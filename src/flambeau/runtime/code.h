@@ -28,6 +28,13 @@ struct Source {
   size_t code = 0;            // kCode: the index of a subgraph's code
 };
 
+// Calls visit(slot) for each slot a source takes.
+template <typename Visit>
+void for_each_slot(const Source& source, Visit&& visit) {
+  if (source.kind == Source::Kind::kSlot) visit(source.slot);
+  for (const Source& item : source.items) for_each_slot(item, visit);
+}
+
 // Where a result goes: one slot, or the slots of a list's elements.
 struct Target {
   bool is_list = false;

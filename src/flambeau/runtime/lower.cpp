@@ -149,12 +149,6 @@ class Lowering {
     return target;
   }
 
-  template <typename Visit>
-  static void for_each_slot(const Source& source, Visit&& visit) {
-    if (source.kind == Source::Kind::kSlot) visit(source.slot);
-    for (const Source& item : source.items) for_each_slot(item, visit);
-  }
-
   void find_last_uses() {
     std::vector<bool> is_used(code_->slot_count, false);
     for (const Source& output : code_->outputs) {

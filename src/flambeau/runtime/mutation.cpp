@@ -19,12 +19,6 @@ class AliasSets {
   std::vector<Slot> parent_;
 };
 
-template <typename Visit>
-void for_each_slot(const Source& source, Visit&& visit) {
-  if (source.kind == Source::Kind::kSlot) visit(source.slot);
-  for (const Source& item : source.items) for_each_slot(item, visit);
-}
-
 }  // namespace
 
 std::vector<bool> find_written_inputs(const Code& code) {

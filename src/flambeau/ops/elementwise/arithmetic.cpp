@@ -143,11 +143,6 @@ void plain_number(Context& context, const Tensor& self, Scalar other, Tensor& ou
 
 }  // namespace
 
-void fail_dtype(std::string_view what, DType dtype) {
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("\"{}\" not implemented for '{}'", what, dtype_name(dtype)));
-}
-
 void require_computable(std::string_view what, DType dtype, bool takes_bool) {
   const DTypeInfo& info = dtype_info(dtype);
   const bool is_small_float = info.is_floating && info.size == 1;

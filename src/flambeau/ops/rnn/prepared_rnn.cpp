@@ -172,6 +172,14 @@ void run_layers(Context& context, const RnnShape& shape, DType dtype, std::span<
 
 }  // namespace
 
+Tensor by_steps(const Tensor& sequence, bool batch_first) {
+  if (!batch_first) return sequence;
+  Geometry geometry = sequence.geometry();
+  std::swap(geometry.sizes[0], geometry.sizes[1]);
+  std::swap(geometry.strides[0], geometry.strides[1]);
+  return sequence.with_geometry(std::move(geometry));
+}
+
 PreparedRnn::PreparedRnn(Context& context, const RnnShape& shape, std::span<const Tensor> parameters) {
   const auto cell_count = static_cast<size_t>(shape.layers * shape.directions());
   if (shape.layers < 1 || parameters.size() != cell_count * shape.parameters_in_cell()) {

@@ -28,6 +28,9 @@ struct RnnShape {
   size_t parameters_in_cell() const { return 2U + (has_biases ? 2U : 0U) + (has_projection ? 1U : 0U); }
 };
 
+// A sequence with its steps first, as PreparedRnn takes it, seen in one that may have the batch first.
+Tensor by_steps(const Tensor& sequence, bool batch_first);
+
 class PreparedRnn {
  public:
   // `parameters` in PyTorch's order: for each layer and direction w_ih, w_hh, b_ih, b_hh, w_hr. They are

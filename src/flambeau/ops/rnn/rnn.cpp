@@ -66,15 +66,6 @@ std::tuple<Info<N>, Info<N>> rnn_shape(const Info<N>& input, const Info<N>& hx, 
 
 // ---- padded batches
 
-// Rows in the order of steps; the results of batch_first lie so already.
-Tensor by_steps(const Tensor& tensor, bool batch_first) {
-  if (!batch_first) return tensor;
-  Geometry geometry = tensor.geometry();
-  std::swap(geometry.sizes[0], geometry.sizes[1]);
-  std::swap(geometry.strides[0], geometry.strides[1]);
-  return tensor.with_geometry(std::move(geometry));
-}
-
 void run_padded(Context& context, const RnnShape& shape, Tensors params, const Tensor& input,
                 bool batch_first, const Tensor& h0, const Tensor* c0, double dropout, const Tensor& out,
                 const Tensor& hy, const Tensor* cy) {

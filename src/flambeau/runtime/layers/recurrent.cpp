@@ -8,21 +8,13 @@
 namespace flambeau::runtime {
 namespace {
 
+using ops::by_steps;
 using ops::RnnKind;
 
 struct Call {
   ops::RnnShape shape;
   bool batch_first = false;
 };
-
-// The steps first.
-Tensor by_steps(const Tensor& tensor, bool batch_first) {
-  if (!batch_first) return tensor;
-  Geometry geometry = tensor.geometry();
-  std::swap(geometry.sizes[0], geometry.sizes[1]);
-  std::swap(geometry.strides[0], geometry.strides[1]);
-  return tensor.with_geometry(std::move(geometry));
-}
 
 class RecurrentStep final : public Prepared {
  public:
