@@ -13,6 +13,7 @@ Context Context::without_interceptor() const {
 }
 
 kernels::Generator& Context::require_generator() const {
+  if (generator_turn != nullptr && !generator_turn->owns_lock()) generator_turn->lock();
   if (generator != nullptr) return *generator;
   throw Error(ErrorCode::kInvalidArgument, "the operator draws random numbers, and no generator was given",
               "set Context::generator");

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -57,6 +58,7 @@ class Context {
   Interceptor* interceptor = nullptr;
   Allocator* allocator = nullptr;           // null: the heap
   kernels::Generator* generator = nullptr;  // null: operators that draw random numbers throw
+  std::unique_lock<std::mutex>* generator_turn = nullptr;  // taken by the first that draws, where there is one
   Budget budget;
 
   // Throws Error(kInvalidArgument) with a remedy where there is none.

@@ -42,6 +42,7 @@ std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const s
   }
   ops::Context recording = context;
   recording.interceptor = &recorder;
+  recording.generator = nullptr;  // what is drawn here would be the same in each run
   Interpreter interpreter(recording);
   interpreter.on_node = [&](const graph::Node& node) { recorder.set_node(std::string(node.label())); };
   std::vector<Value> copies;

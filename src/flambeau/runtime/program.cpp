@@ -95,8 +95,6 @@ struct Program::State {
     code = lower(program.graph(), *library, missing);
     require_operators(missing);
     is_written = find_written_inputs(*code);
-    has_random = std::ranges::any_of(
-        code->instructions, [](const Instruction& one) { return one.op != nullptr && one.op->is_random; });
     bind_weights();
     may_plan = options.plan;
     for (const Leaf& leaf : checker.leaves()) {
@@ -278,7 +276,6 @@ struct Program::State {
   TreeSpec out_spec;
   std::unique_ptr<Code> code;
   std::vector<bool> is_written;
-  bool has_random = false;
   std::vector<Binding> bindings;  // of the graph's inputs
   std::unordered_map<std::string, size_t> weight_names;
   mutable std::mutex state_mutex;
@@ -315,8 +312,8 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
   context.budget = options.budget;
   context.generator = options.generator != nullptr ? options.generator : &state.generator;
   // Runs that draw from the program's own numbers take turns.
-  std::unique_lock<std::mutex> turn;
-  if (state.has_random && options.generator == nullptr) turn = std::unique_lock(state.generator_mutex);
+  std::unique_lock turn(state.generator_mutex, std::defer_lock);
+  if (options.generator == nullptr) context.generator_turn = &turn;
   std::vector<Value> results;
   if (const std::shared_ptr<PlanCache::Entry> entry = state.find_plan(context, leaves)) {
     const std::vector<Value> inputs = state.graph_inputs(leaves, false);

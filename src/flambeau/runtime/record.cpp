@@ -173,12 +173,7 @@ std::vector<Value> Recorder::add_kernel(const ops::Library& library, const ops::
 // One that only writes to its arguments, or checks them, is a step. Any other must get along without data.
 std::vector<Value> Recorder::add_function(ops::Context& context, const ops::Operator& op,
                                           std::span<const Value> arguments) {
-  if (op.is_random) throw Error(ErrorCode::kUnsupported, "a function of random numbers has no plan");
-  const bool writes = op.schema.is_mutable();
-  if (!writes && !op.schema.returns.empty()) {
-    ops::Context plain = context.without_interceptor();
-    return ops::execute(plain, op, arguments);
-  }
+  if (!op.schema.is_mutable() && !op.schema.returns.empty()) return ops::execute(context, op, arguments);
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!op.schema.arguments[i].is_written()) continue;
     for_each_tensor(arguments[i], [&](const Tensor& tensor) {
@@ -234,8 +229,9 @@ std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op
       for_each_tensor(arguments[i], [&](const Tensor& tensor) { forget(tensor); });
   }
   if (!order_.has_changed(arguments)) return record(context, op, arguments);
-  const bool is_in_place = op.kind == Kind::kInPlace;
-  if (ImageOrder::is_indifferent(is_in_place ? *op.base : op) || op.kind == Kind::kDecomposition) {
+  // Those that may give their argument itself, or a view of it, look at its strides.
+  const bool is_decomposed = op.kind == Kind::kDecomposition && !op.schema.is_view();
+  if (ImageOrder::is_indifferent(op.kind == Kind::kInPlace ? *op.base : op) || is_decomposed) {
     return record(context, op, arguments);
   }
   std::vector<Value> plain(arguments.begin(), arguments.end());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/overlap.h"
@@ -49,22 +50,10 @@ Info<N> contiguous_shape(const Info<N>& self, MemoryFormat format) {
   return has_format(self, format) ? self : like(self, self.dtype, format, self.device);
 }
 
-Tensor fresh_copy(Context& context, const Tensor& self, const Info<int64_t>& info) {
-  Tensor out = context.allocate(info);
-  if (!out.is_meta() && out.element_count() > 0) {
-    if (self.is_meta()) {
-      throw Error(ErrorCode::kInvalidArgument, "Cannot copy out of meta tensor; no data!",
-                  "give the program its weights");
-    }
-    copy_into(context, self, out);
-  }
-  return out;
-}
-
 Tensor make_contiguous(Context& context, const Tensor& self, MemoryFormat format) {
-  const Info<int64_t> from = info_of(self);
-  if (format != MemoryFormat::kPreserve && has_format(from, format)) return self;
-  return fresh_copy(context, self, contiguous_shape(from, format));
+  if (format != MemoryFormat::kPreserve && has_format(info_of(self), format)) return self;
+  contiguous_shape(info_of(self), format);
+  return call(context, "aten::clone", self, format);
 }
 
 // What copy_ gives in a fresh tensor of the geometry of `self`.
@@ -81,7 +70,9 @@ void copy_kernel(Context& context, const Tensor&, const Tensor& src, bool, Tenso
 Tensor copy_in_place(Context& context, const Tensor& self, const Tensor& src, bool) {
   const Tensor from = expanded(src, self.sizes());
   if (overlaps_partly(from, self)) {
-    copy_into(context, fresh_copy(context, from, contiguous(from.dtype(), from.sizes())), self);
+    const Tensor copy = context.allocate(from.dtype(), from.sizes());
+    copy_into(context, from, copy);
+    copy_into(context, copy, self);
   } else {
     copy_into(context, from, self);
   }
@@ -101,6 +92,10 @@ Info<N> to_copy_shape(const Info<N>& self, std::optional<DType> dtype, std::opti
 void to_copy_kernel(Context& context, const Tensor& self, std::optional<DType>, std::optional<Layout>,
                     std::optional<Device>, std::optional<bool>, bool, std::optional<MemoryFormat>,
                     Tensor& out) {
+  if (self.is_meta()) {
+    throw Error(ErrorCode::kInvalidArgument, "Cannot copy out of meta tensor; no data!",
+                "give the program its weights");
+  }
   copy_into(context, self, out);
 }
 
@@ -119,10 +114,9 @@ Info<N> to_info(const Info<N>& self, DType dtype, Device device, bool copy,
 
 Tensor to(Context& context, const Tensor& self, DType dtype, Device device, bool copy,
           std::optional<MemoryFormat> format) {
-  const Info<int64_t> from = info_of(self);
   const MemoryFormat wanted = format.value_or(MemoryFormat::kPreserve);
-  if (stays(from, dtype, device, copy, wanted)) return self;
-  return fresh_copy(context, self, like(from, dtype, wanted, device));
+  if (stays(info_of(self), dtype, device, copy, wanted)) return self;
+  return call(context, "aten::_to_copy", self, dtype, Value(), device, Value(), false, wanted);
 }
 
 void require_strided(std::optional<Layout> layout) {
@@ -193,7 +187,7 @@ void define_copy(Library& library) {
       .kernel<lift_fresh_copy_kernel>();
   library.define("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
       .shape<contiguous_shape<int64_t>, contiguous_shape<SymInt>>()
-      .function<make_contiguous>();
+      .decomposition<make_contiguous>();
   library.define("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
       .shape<copy_shape<int64_t>, copy_shape<SymInt>>()
       .kernel<copy_kernel>();
@@ -211,29 +205,29 @@ void define_copy(Library& library) {
           "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_dtype_shape<int64_t>, to_dtype_shape<SymInt>>()
-      .function<to_dtype>();
+      .decomposition<to_dtype>();
   library
       .define(
           "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
           "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_device_shape<int64_t>, to_device_shape<SymInt>>()
-      .function<to_device>();
+      .decomposition<to_device>();
   library
       .define(
           "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
           "memory_format=None) -> Tensor(a)")
       .shape<to_layout_shape<int64_t>, to_layout_shape<SymInt>>()
-      .function<to_layout>();
+      .decomposition<to_layout>();
   library
       .define(
           "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_other_shape<int64_t>, to_other_shape<SymInt>>()
-      .function<to_other>();
+      .decomposition<to_other>();
   library.define("aten::type_as(Tensor self, Tensor other) -> Tensor")
       .shape<type_as_shape<int64_t>, type_as_shape<SymInt>>()
-      .function<type_as>();
+      .decomposition<type_as>();
 }
 
 }  // namespace flambeau::ops

@@ -33,15 +33,17 @@ void require_places(const Tensor& self, const IndexPlan<int64_t>& plan) {
   }
 }
 
+// Masks become the places where they are true.
 Tensor index(Context& context, const Tensor& self, std::span<const Tensor> indices) {
   if (indices.empty()) throw Error(ErrorCode::kInvalidArgument, "at least one index must be provided");
-  const std::vector<Tensor> expanded = expand_masks(context, self, indices);
-  const std::vector<Info<int64_t>> infos = infos_of(expanded);
-  const IndexPlan<int64_t> plan = plan_index<int64_t>(info_of(self), infos);
-  require_places(self, plan);
-  Tensor out = context.allocate(plan.result);
-  read_indexed(context, self, plan, expanded, out);
-  return out;
+  const TensorList expanded = expand_masks(context, self, indices);
+  require_places(self, plan_index<int64_t>(info_of(self), infos_of(expanded)));
+  return call(context, "aten::_unsafe_index.Tensor", self, expanded);
+}
+
+void unsafe_index_kernel(Context& context, const Tensor& self, std::span<const Tensor> indices, Tensor& out) {
+  const std::vector<Info<int64_t>> infos = infos_of(indices);
+  read_indexed(context, self, plan_index<int64_t>(info_of(self), infos), indices, out);
 }
 
 void put(Context& context, const Tensor& self, std::span<const Tensor> indices, const Tensor& values,
@@ -129,10 +131,15 @@ Tensor masked_index_put(Context& context, const Tensor& self, const Tensor& mask
 void define_index(Library& library) {
   for (const char* const schema :
        {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-        "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
-        "aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+        "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
+    library.define(schema).shape<index_shape<int64_t>, index_shape<SymInt>>().decomposition<index>();
+  }
+  for (const char* const schema :
+       {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         "aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
-    library.define(schema).shape<index_shape<int64_t>, index_shape<SymInt>>().function<index>();
+    library.define(schema)
+        .shape<index_shape<int64_t>, index_shape<SymInt>>()
+        .kernel<unsafe_index_kernel>();
   }
   for (const char* const schema :
        {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",

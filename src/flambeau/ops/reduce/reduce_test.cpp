@@ -130,7 +130,7 @@ TEST_F(Reduce, IndexingPlacesItsDimensions) {
   EXPECT_EQ(values(apart), (Numbers{0, 4, 8, 13, 17, 21}));
   index.mutable_data<int64_t>()[0] = 5;
   EXPECT_EQ(text_of([&] { call(context, "aten::index.Tensor", x, TensorList{index}); }),
-            "operator 'aten::index.Tensor': index 5 is out of bounds for dimension 0 with size 2");
+            "operator 'aten::_unsafe_index.Tensor': index 5 is out of bounds for dimension 0 with size 2");
   const Tensor mask = call(context, "aten::gt.Scalar", x, 20.5);
   EXPECT_EQ(values(call(context, "aten::index.Tensor", x, TensorList{mask})), (Numbers{21, 22, 23}));
 }

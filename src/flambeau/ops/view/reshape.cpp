@@ -1,6 +1,6 @@
 // Other sizes for the same elements: view, reshape, flatten.
 #include "flambeau/base/error.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -76,16 +76,10 @@ Info<N> unflatten_shape(const Info<N>& self, int64_t dim, std::span<const N> siz
   return view_info(self, shape.span());
 }
 
-Tensor row_major_copy(Context& context, const Tensor& self) {
-  Tensor copy = context.allocate(contiguous(self.dtype(), self.sizes(), self.device()));
-  if (!self.is_meta()) copy_into(context, self, copy);
-  return copy;
-}
-
 // The view that the rule describes, of the tensor or, where strides do not allow one, of a copy of it.
 Tensor reshaped(Context& context, const Tensor& self, Info<int64_t> info) {
   if (self.is_contiguous() || view_strides(info_of(self), info.sizes)) return viewed(self, std::move(info));
-  return viewed(row_major_copy(context, self), std::move(info));
+  return viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), std::move(info));
 }
 
 Tensor reshape_alias(const Tensor& self, std::span<const int64_t> size, std::span<const int64_t> stride) {
@@ -106,7 +100,7 @@ Tensor flatten(Context& context, const Tensor& self, int64_t start_dim, int64_t 
 
 Tensor ravel(Context& context, const Tensor& self) {
   Info<int64_t> info = ravel_shape(info_of(self));
-  return self.is_contiguous() ? viewed(self, std::move(info)) : viewed(row_major_copy(context, self), info);
+  return self.is_contiguous() ? viewed(self, std::move(info)) : viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), info);
 }
 
 }  // namespace
@@ -125,16 +119,16 @@ void define_reshape(Library& library) {
       .view<unflatten_shape<int64_t>, unflatten_shape<SymInt>>();
   library.define("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
       .shape<reshape_shape<int64_t>, reshape_shape<SymInt>>()
-      .function<reshape>();
+      .decomposition<reshape>();
   library.define("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
       .shape<reshape_as_shape<int64_t>, reshape_as_shape<SymInt>>()
-      .function<reshape_as>();
+      .decomposition<reshape_as>();
   library.define("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
       .shape<flatten_shape<int64_t>, flatten_shape<SymInt>>()
-      .function<flatten>();
+      .decomposition<flatten>();
   library.define("aten::ravel(Tensor(a) self) -> Tensor(a)")
       .shape<ravel_shape<int64_t>, ravel_shape<SymInt>>()
-      .function<ravel>();
+      .decomposition<ravel>();
 }
 
 }  // namespace flambeau::ops
