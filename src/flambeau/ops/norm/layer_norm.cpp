@@ -75,12 +75,12 @@ std::tuple<Info<N>, Info<N>, Info<N>> native_shape(const Info<N>& input, std::sp
 }
 
 void norm_row(const float* x, const float* weight, const float* bias, float* y, size_t count, double eps,
-              float* mean, float* rstd) {
+              bool is_half, float* mean, float* rstd) {
   static const auto row = FLAMBEAU_PICK(layer_norm_row);
-  row(x, weight, bias, y, count, eps, mean, rstd);
+  row(x, weight, bias, y, count, eps, is_half, mean, rstd);
 }
 void norm_row(const double* x, const double* weight, const double* bias, double* y, size_t count, double eps,
-              double* mean, double* rstd) {
+              bool, double* mean, double* rstd) {
   double sum = 0;
   for (size_t i = 0; i < count; ++i) sum += x[i];
   const double middle = sum / static_cast<double>(count);
@@ -115,6 +115,7 @@ void run_layer_norm(Context& context, const Tensor& input, size_t count, const T
   if (count == 0) return;
   const Tensor packed = input.to_contiguous();
   const auto rows = static_cast<size_t>(packed.element_count()) / count;
+  const bool is_half = packed.dtype() != kRowType<T>;
   std::vector<T> weight_copy;
   std::vector<T> bias_copy;
   const T* const w = parameter_rows<T>(weight, weight_copy);
@@ -128,7 +129,8 @@ void run_layer_norm(Context& context, const Tensor& input, size_t count, const T
     T row_rstd = 0;
     for (size_t row = begin; row < end; ++row) {
       const auto first = static_cast<int64_t>(row * count);
-      norm_row(reader.read(first, count), w, b, writer.begin(first, count), count, eps, &row_mean, &row_rstd);
+      norm_row(reader.read(first, count), w, b, writer.begin(first, count), count, eps, is_half, &row_mean,
+               &row_rstd);
       writer.finish();
       if (mean == nullptr) continue;
       means[row] = row_mean;

@@ -14,9 +14,10 @@ namespace flambeau::ops {
   void log_softmax_row(const float* x, float* y, size_t count);                                            \
   /* The largest, and the sum of the exponentials of what lies below it. */                                \
   float exp_sum_row(const float* x, size_t count, float most);                                             \
-  /* (x - mean) / sqrt(variance + eps) * weight + bias; null: 1 and 0. */                                  \
+  /* (x - mean) / sqrt(variance + eps) * weight + bias; null: 1 and 0. What is left where all elements are \
+     the same is PyTorch's: nothing of float32, the rounding of the mean's product of half types. */       \
   void layer_norm_row(const float* x, const float* weight, const float* bias, float* y, size_t count,      \
-                      double eps, float* mean, float* rstd);                                               \
+                      double eps, bool is_half, float* mean, float* rstd);                                 \
   /* x / sqrt(mean square + eps) * weight */                                                               \
   void rms_norm_row(const float* x, const float* weight, float* y, size_t count, double eps, float* rstd); \
   void scale_row(const float* x, float scale, float shift, float* y, size_t count);                        \

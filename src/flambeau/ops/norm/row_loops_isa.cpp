@@ -78,16 +78,17 @@ void log_softmax_row(const float* x, float* y, size_t count) {
   for (size_t i = 0; i < count; ++i) y[i] = x[i] - most - log_sum;
 }
 
-void layer_norm_row(const float* x, const float* weight, const float* bias, float* y, size_t count,
-                    double eps, float* mean, float* rstd) {
-  const Moments moments = moments_row(x, count);
-  // In float, as PyTorch: where all elements are the same, the last bit is what is seen.
-  const auto variance = static_cast<float>(count == 0 ? 0 : moments.squares / static_cast<double>(count));
-  const float scale = 1.0F / std::sqrt(variance + static_cast<float>(eps));
-  const auto middle = static_cast<float>(moments.mean);
-  *mean = middle;
-  *rstd = scale;
-  const float shift = -middle * scale;
+// The product is rounded before the shift is added: where all elements are the same, nothing is left.
+#if defined(__GNUC__) && !defined(__clang__)
+#define FLAMBEAU_ROUND_PRODUCTS __attribute__((optimize("fp-contract=off")))
+#else
+#define FLAMBEAU_ROUND_PRODUCTS
+#endif
+FLAMBEAU_ROUND_PRODUCTS void move_row(const float* x, float scale, float shift, const float* weight,
+                                      const float* bias, float* y, size_t count) {
+#ifdef __clang__
+#pragma clang fp contract(off)
+#endif
   if (weight != nullptr && bias != nullptr) {
 #pragma GCC ivdep
     for (size_t i = 0; i < count; ++i) y[i] = (x[i] * scale + shift) * weight[i] + bias[i];
@@ -100,6 +101,24 @@ void layer_norm_row(const float* x, const float* weight, const float* bias, floa
   } else {
 #pragma GCC ivdep
     for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
+  }
+}
+#undef FLAMBEAU_ROUND_PRODUCTS
+
+void layer_norm_row(const float* x, const float* weight, const float* bias, float* y, size_t count,
+                    double eps, bool is_half, float* mean, float* rstd) {
+  const Moments moments = moments_row(x, count);
+  // In float, as PyTorch: where all elements are the same, the last bit is what is seen.
+  const auto variance = static_cast<float>(count == 0 ? 0 : moments.squares / static_cast<double>(count));
+  const float scale = 1.0F / std::sqrt(variance + static_cast<float>(eps));
+  const auto middle = static_cast<float>(moments.mean);
+  *mean = middle;
+  *rstd = scale;
+  if (is_half) {
+    scale_row(x, scale, -middle * scale, y, count);
+    if (weight != nullptr || bias != nullptr) move_row(y, 1, 0, weight, bias, y, count);
+  } else {
+    move_row(x, scale, -middle * scale, weight, bias, y, count);
   }
 }
 
