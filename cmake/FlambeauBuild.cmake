@@ -8,6 +8,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(flambeau_flags INTERFACE)
 target_compile_options(flambeau_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
                        -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+# So that a program is linked with what it uses alone.
+target_compile_options(flambeau_flags INTERFACE $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(flambeau_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlaps in std::string that are none
 else()
@@ -28,10 +30,11 @@ if(FLAMBEAU_SANITIZE)
   endif()
 endif()
 
-# flambeau_room(NAME [LIBRARIES lib...]): the current folder is a room. Its sources become part of
-# libflambeau; every x_test.cpp becomes a case of the room's test program.
+# flambeau_room(NAME [HOT] [LIBRARIES lib...]): the current folder is a room. Its sources become part of
+# libflambeau; every x_test.cpp becomes a case of the room's test program. Release builds optimize HOT rooms, and
+# every x_isa.cpp, for speed at any size.
 function(flambeau_room name)
-  cmake_parse_arguments(ROOM "" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "HOT" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -42,6 +45,9 @@ function(flambeau_room name)
   add_library(flambeau_${name} OBJECT ${sources})
   target_include_directories(flambeau_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(flambeau_${name} PRIVATE flambeau_flags ${ROOM_LIBRARIES})
+  if(NOT ROOM_HOT)
+    target_compile_options(flambeau_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   target_sources(flambeau PRIVATE $<TARGET_OBJECTS:flambeau_${name}>)
   target_link_libraries(flambeau PRIVATE ${ROOM_LIBRARIES})
   if(isa_sources)
