@@ -154,6 +154,38 @@ TEST(Program, WrongInputsAreNamed) {
             "CPU first)");
 }
 
+// What a guard says, and the sizes that break it.
+TEST(Program, BrokenGuardsAreNamed) {
+  const Program plain = open("shapes.derived");
+  const auto error_with = [&](const char* guard, int64_t n) {
+    graph::ExportedProgram exported = plain.exported().clone();
+    exported.guards_code = {guard};
+    Program program(std::move(exported), options(true));
+    EXPECT_TRUE(program.unknown_guards().empty()) << guard;
+    return error_of(program, {floats({n}), floats({2 * n + 1})});
+  };
+  EXPECT_EQ(error_with("(L['x'].size()[0] % 2) == 0", 4), "no error");
+  EXPECT_EQ(error_with("(L['x'].size()[0] % 2) == 0", 5),
+            "the inputs break the program's guard (L['x'].size()[0] % 2) == 0: dimension 0 of input 'x' "
+            "(args[0]) is 5 (the program was exported under this condition)");
+  EXPECT_EQ(error_with("L['x'].size()[0] > 3", 3),
+            "the inputs break the program's guard L['x'].size()[0] > 3: dimension 0 of input 'x' (args[0]) "
+            "is 3 (the program was exported under this condition)");
+  EXPECT_EQ(error_with("L['y'].size()[0] <= 3*L['x'].size()[0] - 2", 2),
+            "the inputs break the program's guard L['y'].size()[0] <= 3*L['x'].size()[0] - 2: dimension 0 of "
+            "input 'y' (args[1]) is 5, dimension 0 of input 'x' (args[0]) is 2 (the program was exported "
+            "under this condition)");
+  EXPECT_EQ(error_with("L['x'].size()[0] == 6 or L['x'].size()[0] == 7", 5),
+            "the inputs break the program's guard L['x'].size()[0] == 6 or L['x'].size()[0] == 7: dimension "
+            "0 of input 'x' (args[0]) is 5 (the program was exported under this condition)");
+  EXPECT_EQ(error_with("L['x'].size()[0] != 5", 5),
+            "the inputs break the program's guard L['x'].size()[0] != 5: dimension 0 of input 'x' (args[0]) "
+            "is 5 (the program was exported under this condition)");
+  EXPECT_EQ(error_with("L['x'].stride()[0] == 2", 5),
+            "the inputs break the program's guard L['x'].stride()[0] == 2: the stride of dimension 0 of "
+            "input 'x' (args[0]) is 1 (the program was exported under this condition)");
+}
+
 TEST(Program, OperatorsThatAreNotThereAreListed) {
   try {
     open("control.custom_arguments");

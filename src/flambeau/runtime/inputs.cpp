@@ -112,6 +112,23 @@ std::string local_name(const std::string& path, const std::vector<std::string>& 
   return fmt::format("L['{}']{}", argument_names[index], path.substr(end + 1));
 }
 
+// What a guard's term is in these inputs: "dimension 0 of input 'x' (args[0]) is 5".
+std::string fact_text(const Guard::Term& term, const std::string& place, const Value& value) {
+  using Kind = Guard::Term::Kind;
+  switch (term.kind) {
+    case Kind::kSize:
+      return fmt::format("dimension {} of {} is {}", term.dim, place, value.tensor().sizes()[term.dim]);
+    case Kind::kStride:
+      return fmt::format("the stride of dimension {} of {} is {}", term.dim, place,
+                         value.tensor().strides()[term.dim]);
+    case Kind::kOffset:
+      return fmt::format("the storage offset of {} is {}", place, value.tensor().offset());
+    case Kind::kValue:
+      break;
+  }
+  return fmt::format("{} is {}", place, value.summary());
+}
+
 // Python's equality, but a NaN is one.
 bool is_same_number(const Scalar& a, const Scalar& b) {
   const std::complex<double> x = a.to_complex();
@@ -390,19 +407,20 @@ void InputChecker::check(std::span<const Value> leaves) const {
   for (size_t i = 0; i < leaves.size(); ++i) check_leaf(i, leaves[i], bindings);
   check_expressions(leaves, bindings);
   check_ranges(bindings);
+  const auto index_of = [&](std::string_view name) {
+    return static_cast<size_t>(std::ranges::find(local_names_, name) - local_names_.begin());
+  };
   const auto input = [&](std::string_view name) -> const Value* {
-    const auto found = std::ranges::find(local_names_, name);
-    return found == local_names_.end() ? nullptr : &leaves[static_cast<size_t>(found - local_names_.begin())];
+    const size_t index = index_of(name);
+    return index == local_names_.size() ? nullptr : &leaves[index];
   };
   for (const Guard& guard : guards_) {
     if (guard.holds(input)) continue;
     std::vector<std::string> facts;
     for (const Guard::Term& term : guard.terms()) {
-      const Value* const value = input(term.input);
-      facts.push_back(fmt::format("{} is {}", term.input, value->summary()));
+      const std::string fact = fact_text(term, place(index_of(term.input)), *input(term.input));
+      if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
     }
-    std::ranges::sort(facts);
-    facts.erase(std::ranges::unique(facts).begin(), facts.end());
     throw Error(
         ErrorCode::kInvalidArgument,
         fmt::format("the inputs break the program's guard {}: {}", guard.text(), fmt::join(facts, ", ")),
