@@ -10,6 +10,23 @@ namespace {
 
 Value default_of(const DefaultValue& value, const Type& type);
 
+// A symbol where a tensor is expected: without sizes, and with the number as its place in memory.
+Tensor wrapped_symbol(const SymInt& number) {
+  if (number.is_literal()) return wrapped_number(number.literal());
+  Tensor tensor = Tensor::symbolic(DType::kInt64, {.sizes = {}, .strides = {}, .offset = number});
+  tensor.set_wrapped_number(true);
+  return tensor;
+}
+
+Value plain_where_possible(const SymIntList& symbols) {
+  Dims numbers;
+  for (const SymInt& number : symbols) {
+    if (!number.is_literal()) return symbols;
+    numbers.push_back(number.literal());
+  }
+  return numbers;
+}
+
 Value default_list(const DefaultValue::List& list, const Type& element) {
   if (element.is(TypeKind::kTensor)) return TensorList();
   if (element.is(TypeKind::kFloat)) {
@@ -85,17 +102,18 @@ std::optional<Value> fit_list(const Value& value, const Type& type) {
     }
     case TypeKind::kInt:
     case TypeKind::kSymInt: {
-      if (value.is<Dims>() || value.is<SymIntList>()) return value;
+      if (value.is<Dims>()) return value;
+      if (const auto* const symbols = value.get_if<SymIntList>()) return plain_where_possible(*symbols);
       if (value.is<int64_t>())
         return Dims(static_cast<size_t>(type.list_size().value_or(1)), value.get<int64_t>());
       if (items == nullptr) return {};
-      Dims numbers;
+      SymIntList symbols;
       for (const Value& item : *items) {
         const std::optional<Value> number = fit(item, TypeKind::kInt);
         if (!number) return {};
-        numbers.push_back(number->get<int64_t>());
+        symbols.push_back(number->is<SymInt>() ? number->get<SymInt>() : SymInt(number->get<int64_t>()));
       }
-      return numbers;
+      return plain_where_possible(symbols);
     }
     case TypeKind::kFloat: {
       if (value.is<std::vector<double>>()) return value;
@@ -157,10 +175,13 @@ std::optional<Value> fit(const Value& value, const Type& type) {
     case TypeKind::kTensor:
       if (tensor != nullptr && !is_undefined) return value;
       if (value.is_number()) return wrapped_number(value.scalar());
+      if (const SymInt* const number = value.get_if<SymInt>()) return wrapped_symbol(*number);
       return {};
     case TypeKind::kInt:
     case TypeKind::kSymInt:
-      if (value.is<int64_t>() || value.is<SymInt>()) return value;
+      if (value.is<int64_t>()) return value;
+      if (const auto* const number = value.get_if<SymInt>())
+        return number->is_literal() ? Value(number->literal()) : value;
       if (value.is<bool>()) return int64_t{value.get<bool>() ? 1 : 0};
       if (tensor != nullptr && tensor->element_count() == 1 && !tensor->is_meta()) {
         const Scalar number = item(*tensor);
@@ -182,7 +203,9 @@ std::optional<Value> fit(const Value& value, const Type& type) {
         return item(*tensor).to_bool();
       return {};
     case TypeKind::kNumber:
-      if (value.is_number() || value.is<SymInt>()) return value;
+      if (value.is_number()) return value;
+      if (const auto* const number = value.get_if<SymInt>())
+        return number->is_literal() ? Value(number->literal()) : value;
       if (tensor != nullptr && tensor->element_count() == 1 && !tensor->is_meta())
         return Value(item(*tensor));
       return {};

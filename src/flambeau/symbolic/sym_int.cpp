@@ -2,8 +2,19 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/listener.h"
 
 namespace flambeau::symbolic {
+namespace {
+
+SymInt note(Arithmetic how, const SymInt& a, const SymInt& b, const Expr& result, Decider& decider) {
+  if (result.is_integer()) return result.integer();
+  if (auto* const listener = dynamic_cast<Listener*>(&decider))
+    listener->computed(how, a.expr(), b.expr(), result);
+  return SymInt(result, decider);
+}
+
+}  // namespace
 
 SymInt::SymInt(const Expr& expr, Decider& decider) {
   if (expr.is_integer()) {
@@ -19,37 +30,37 @@ Decider* SymInt::decider_with(const SymInt& other) const { return (term_ ? term_
 
 SymInt operator+(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ + b.value_;
-  return SymInt(add(a.expr(), b.expr()), *a.decider_with(b));
+  return note(Arithmetic::kAdd, a, b, add(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt operator-(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ - b.value_;
-  return SymInt(subtract(a.expr(), b.expr()), *a.decider_with(b));
+  return note(Arithmetic::kSubtract, a, b, subtract(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt operator*(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ * b.value_;
-  return SymInt(mul(a.expr(), b.expr()), *a.decider_with(b));
+  return note(Arithmetic::kMultiply, a, b, mul(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt floor_div(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return floor_div(a.value_, b.value_);
-  return SymInt(floor_div(a.expr(), b.expr()), *a.decider_with(b));
+  return note(Arithmetic::kFloorDivide, a, b, floor_div(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt modulo(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return modulo(a.value_, b.value_);
-  return SymInt(python_mod(a.expr(), b.expr()), *a.decider_with(b));
+  return note(Arithmetic::kModulo, a, b, python_mod(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt smaller(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return smaller(a.value_, b.value_);
-  return SymInt(min({a.expr(), b.expr()}), *a.decider_with(b));
+  return note(Arithmetic::kMin, a, b, min({a.expr(), b.expr()}), *a.decider_with(b));
 }
 
 SymInt larger(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return larger(a.value_, b.value_);
-  return SymInt(max({a.expr(), b.expr()}), *a.decider_with(b));
+  return note(Arithmetic::kMax, a, b, max({a.expr(), b.expr()}), *a.decider_with(b));
 }
 
 bool operator==(const SymInt& a, const SymInt& b) {

@@ -2,6 +2,8 @@
 // that running it takes. Nothing in the pickle is called.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "flambeau/graph/program.h"
@@ -18,6 +20,10 @@ namespace flambeau::pt2 {
 std::vector<Value> read_example_inputs(const graph::ExportedProgram& program);
 // The same of bytes alone.
 std::vector<Value> read_example_inputs(ByteSpan bytes, const TreeSpec& in_spec);
+
+// The bytes of such inputs: one value for each leaf of the spec. Throws Error(kUnsupported) for containers
+// and values that torch.load does not open without trust.
+std::shared_ptr<Storage> write_example_inputs(const TreeSpec& in_spec, std::span<const Value> leaves);
 
 // PyTorch writes an empty record where there are none.
 bool has_example_inputs(const graph::ExportedProgram& program);

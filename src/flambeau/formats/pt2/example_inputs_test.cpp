@@ -47,6 +47,32 @@ TEST(ExampleInputs, OfTheOlderLayout) {
   EXPECT_EQ(inputs[0].tensor().data<int64_t>()[1], 3);
 }
 
+TEST(ExampleInputs, ComeBackAsTheyWereWritten) {
+  Tensor tensor = Tensor::zeros(DType::kFloat32, Dims{2, 3});
+  for (int i = 0; i < 6; ++i) tensor.mutable_data<float>()[i] = static_cast<float>(i);
+  const Tensor turned = tensor.with_geometry({Dims{3, 2}, Dims{1, 3}, 0});
+  const TreeSpec spec = parse_treespec(
+      R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": [
+          {"type": "builtins.tuple", "context": "null", "children_spec": [
+            {"type": null, "context": null, "children_spec": []},
+            {"type": "builtins.list", "context": "null", "children_spec": [
+              {"type": null, "context": null, "children_spec": []},
+              {"type": null, "context": null, "children_spec": []}]}]},
+          {"type": "builtins.dict", "context": "[\"k\", \"n\"]", "children_spec": [
+            {"type": null, "context": null, "children_spec": []},
+            {"type": null, "context": null, "children_spec": []}]}]}])");
+  const Value leaves[] = {tensor, turned, 2.5, "text", Value()};
+  const std::shared_ptr<Storage> bytes = write_example_inputs(spec, leaves);
+  const std::vector<Value> read = read_example_inputs(bytes->bytes(), spec);
+  ASSERT_EQ(read.size(), 5U);
+  EXPECT_EQ(floats(read[0]), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(floats(read[1]), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(read[1].tensor().strides(), (Dims{1, 3}));
+  EXPECT_EQ(read[2].get<double>(), 2.5);
+  EXPECT_EQ(read[3].get<std::string>(), "text");
+  EXPECT_TRUE(read[4].is_none());
+}
+
 TEST(ExampleInputs, AreCopies) {
   Package package = read_package(golden_path("shapes.derived"));
   const std::vector<Value> first = read_example_inputs(package.models[0].program);

@@ -76,10 +76,14 @@ void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSa
                                                        : describe_wrapped(additions, pickler, *node, tensor);
   });
   replace_other_ids(checkpoint.tree(), substitutions);
-  const std::string data = pickled(checkpoint, substitutions);
+  write_torch_records(sink, pickled(checkpoint, substitutions), pickler.storages(), options, progress);
+}
 
+void write_torch_records(ByteSink& sink, std::string_view data,
+                         const std::vector<std::shared_ptr<Storage>>& storages,
+                         const TorchSaveOptions& options, Progress& progress) {
   uint64_t total = 0;
-  for (const std::shared_ptr<Storage>& storage : pickler.storages()) total += storage->size();
+  for (const std::shared_ptr<Storage>& storage : storages) total += storage->size();
   progress.begin("writing tensors", total);
 
   zip::WriterOptions zip_options;
@@ -89,8 +93,8 @@ void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSa
   writer.add_text(".format_version", "1");
   writer.add_text(".storage_alignment", "64");
   writer.add_text("byteorder", "little");
-  for (size_t key = 0; key < pickler.storages().size(); ++key) {
-    const std::shared_ptr<Storage>& storage = pickler.storages()[key];
+  for (size_t key = 0; key < storages.size(); ++key) {
+    const std::shared_ptr<Storage>& storage = storages[key];
     writer.add_stream(fmt::format("data/{}", key), storage->size(),
                       [&](const std::function<void(ByteSpan)>& emit) {
                         emit_pieces(Storage::ready(storage)->bytes(), emit, progress);

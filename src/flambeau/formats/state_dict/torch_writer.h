@@ -1,7 +1,10 @@
 // Writes what torch.save writes: a zip of data.pkl and one record per storage.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "flambeau/base/byte_sink.h"
 #include "flambeau/base/progress.h"
@@ -20,5 +23,10 @@ struct TorchSaveOptions {
 // file cannot hold.
 void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSaveOptions& options,
                      Progress& progress = Progress::silent());
+
+// The archive itself: a pickle, and the storages it refers to by their place in the list.
+void write_torch_records(ByteSink& sink, std::string_view data,
+                         const std::vector<std::shared_ptr<Storage>>& storages,
+                         const TorchSaveOptions& options, Progress& progress = Progress::silent());
 
 }  // namespace flambeau

@@ -7,6 +7,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/random/draw.h"
+#include "flambeau/ops/strides.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -32,6 +33,24 @@ Tensor draw_noise(Context& context, const Tensor& input, double keep, bool is_fe
   Tensor noise = context.allocate(info);
   draw_bernoulli(context, {}, noise, keep);
   return noise;
+}
+
+// Out of training it is the input itself.
+template <typename N>
+Info<N> dropped_shape(const Info<N>& input, double p, bool train) {
+  if (p == 0 || !train) return input;
+  return {.dtype = input.dtype,
+          .sizes = input.sizes,
+          .strides = like_strides(input, MemoryFormat::kPreserve),
+          .device = input.device};
+}
+
+template <typename N>
+std::tuple<Info<N>, Info<N>> native_dropout_shape(const Info<N>& input, double, std::optional<bool>) {
+  const Info<N> kept = dropped_shape(input, 1, true);
+  Info<N> mask = kept;
+  mask.dtype = DType::kBool;
+  return {kept, mask};
 }
 
 template <bool kFeature, bool kAlpha>
@@ -87,15 +106,19 @@ std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input,
 
 void define_dropout(Library& library) {
   library.define("aten::dropout(Tensor input, float p, bool train) -> Tensor")
+      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
       .function<dropped<false, false>>()
       .random();
   library.define("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
+      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
       .function<dropped<true, false>>()
       .random();
   library.define("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
       .function<dropped<false, true>>()
       .random();
   library.define("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
       .function<dropped<true, true>>()
       .random();
   library.define("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
@@ -111,6 +134,7 @@ void define_dropout(Library& library) {
       .function<drop_in_place<true, true>>()
       .random();
   library.define("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")
+      .shape<native_dropout_shape<int64_t>, native_dropout_shape<SymInt>>()
       .function<native_dropout>()
       .random();
 }
