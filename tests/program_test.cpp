@@ -249,5 +249,30 @@ TEST(Program, AProfileHasEveryStep) {
   }
 }
 
+// An image classifier: what its layers take is known from their sizes, planned or not.
+TEST(Program, AProfileCountsWork) {
+  for (const bool plan : {false, true}) {
+    Program program = load(std::string(FLAMBEAU_GOLDEN_DIR) + "/run/classifier.pt2", {{}, options(plan)});
+    const std::vector<Value> leaves = example_inputs(program);
+    Profile profile;
+    RunOptions run;
+    run.profile = &profile;
+    for (int i = 0; i < 3; ++i) {
+      profile.entries.clear();
+      program.run(std::span<const Value>(leaves), run);
+    }
+    uint64_t convolutions = 0;
+    uint64_t first = 0;
+    for (const Profile::Entry& entry : profile.entries) {
+      if (!entry.node.starts_with("conv2d")) continue;
+      convolutions += entry.flops;
+      if (entry.node == "conv2d") first = entry.bytes;
+    }
+    // 5x5 of 3 channels once, 3x3 of 16 channels twice: 2 pictures of 16x16 with 16 channels.
+    EXPECT_EQ(convolutions, 2U * 2 * 16 * 16 * 16 * (75 + 2 * 144)) << plan;
+    EXPECT_EQ(first, 4U * (2 * 3 * 32 * 32 + 16 * 75 + 16 + 2 * 16 * 16 * 16)) << plan;
+  }
+}
+
 }  // namespace
 }  // namespace flambeau

@@ -7,6 +7,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/runtime/higher_order.h"
+#include "flambeau/runtime/plan.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -111,6 +112,12 @@ std::vector<Value> Interpreter::call_operator(const Instruction& instruction, Sl
     }
   }
   std::vector<Value> results = ops::call(context_, op, arguments);
+  if (profile_ != nullptr) {
+    TensorList outputs;
+    for (const Value& result : results)
+      for_each_tensor(result, [&](const Tensor& tensor) { outputs.push_back(tensor); });
+    work_ = work_of(op, arguments, outputs);
+  }
   // Changes the shape of the argument itself: squeeze_, detach_.
   if (op.kind == ops::Kind::kInPlace && op.base->kind == ops::Kind::kView &&
       instruction.arguments[0].kind == Source::Kind::kSlot) {
@@ -178,9 +185,11 @@ std::vector<Value> Interpreter::run(const Code& code, std::vector<Value> inputs)
   const bool is_timed = profile_ != nullptr && depth_ == 1;
   for (size_t i = 0; i < code.instructions.size(); ++i) {
     if (is_timed) {
+      work_ = {};
       const auto begin = std::chrono::steady_clock::now();
       run_one(code, code.instructions[i], slots);
       profile_->add(i, std::chrono::steady_clock::now() - begin);
+      profile_->set_work(i, work_.bytes, work_.flops);
     } else {
       run_one(code, code.instructions[i], slots);
     }

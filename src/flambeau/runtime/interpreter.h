@@ -8,6 +8,7 @@
 #include "flambeau/ops/context.h"
 #include "flambeau/runtime/code.h"
 #include "flambeau/runtime/profile.h"
+#include "flambeau/runtime/work.h"
 
 namespace flambeau::runtime {
 
@@ -34,6 +35,7 @@ class Interpreter {
 
   ops::Context& context_;
   Profile* profile_;
+  Work work_;  // of the last operator, where there is a profile
   int depth_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "flambeau/ops/context.h"
 #include "flambeau/ops/operator.h"
 #include "flambeau/runtime/code.h"
+#include "flambeau/runtime/work.h"
 
 namespace flambeau::runtime {
 
@@ -33,6 +34,7 @@ struct Step {
   std::vector<Tensor> outputs;               // empty for operators that write to their arguments only
   std::shared_ptr<const Prepared> prepared;  // instead of the operator's kernel
   std::string node;                          // for messages and profiles
+  Work work;                                 // of the operator, before anything replaced it
   std::string name() const { return prepared ? prepared->name() : op->name(); }
 };
 

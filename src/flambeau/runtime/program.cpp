@@ -70,6 +70,7 @@ void label(Profile& profile, const Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     profile.entries[i].node = plan.steps[i].node;
     profile.entries[i].op = plan.steps[i].name();
+    profile.set_work(i, plan.steps[i].work.bytes, plan.steps[i].work.flops);
   }
 }
 

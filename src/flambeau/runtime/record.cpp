@@ -118,6 +118,7 @@ void Recorder::add_step(const ops::Operator& op, std::span<const Value> argument
   step.arguments.assign(arguments.begin(), arguments.end());
   step.outputs = std::move(outputs);
   step.node = node_;
+  step.work = work_of(op, arguments, step.outputs);
   for (const Value& argument : arguments) {
     for_each_tensor(argument, [&](const Tensor& tensor) {
       if (is_known(tensor)) read_.insert(tensor.storage().get());
