@@ -25,6 +25,7 @@ const Rooms kMayUse = {
     {"archive", {"base"}},
     {"value", {"base", "symbolic", "tensor", "archive"}},
     {"ops", {"base", "symbolic", "tensor", "kernels", "archive", "value"}},
+    {"nn", {"base", "symbolic", "tensor", "kernels", "archive", "value", "ops"}},
     {"graph", {"base", "symbolic", "tensor", "archive", "value"}},
     {"formats", {"base", "symbolic", "tensor", "archive", "value", "graph"}},
     {"runtime", {"base", "symbolic", "tensor", "kernels", "archive", "value", "ops", "graph"}},

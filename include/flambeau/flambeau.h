@@ -8,6 +8,7 @@
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"
 #include "flambeau/made_inputs.h"
+#include "flambeau/nn.h"
 #include "flambeau/operators.h"
 #include "flambeau/program.h"
 #include "flambeau/runtime.h"

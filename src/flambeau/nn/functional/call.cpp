@@ -1,0 +1,57 @@
+#include "flambeau/nn/functional/call.h"
+
+#include "flambeau/ops/info.h"
+
+namespace flambeau::nn {
+namespace {
+
+template <typename List>
+Value list_value(const List& numbers) {
+  Dims plain;
+  for (const SymInt& number : numbers) {
+    if (!number.is_literal()) return SymIntList(std::span<const SymInt>(numbers));
+    plain.push_back(number.literal());
+  }
+  return plain;
+}
+
+}  // namespace
+
+Number::Number(const SymInt& number) : value_(int_value(number)) {}
+
+Value int_value(const SymInt& number) {
+  return number.is_literal() ? Value(number.literal()) : Value(number);
+}
+Value ints_value(const Sizes& numbers) { return list_value(numbers); }
+Value ints_value(const SymIntList& numbers) { return list_value(numbers); }
+Value optional_int(const std::optional<SymInt>& number) { return number ? int_value(*number) : Value(); }
+
+std::vector<Value> call_values(const std::source_location& where, std::string_view name,
+                               const std::vector<Value>& positional, const ops::KeywordArguments& keywords) {
+  ops::Context& context = current();
+  set_where(where);
+  const ops::Operator& op = context.library().get(name);
+  return ops::call(context, op, ops::bind_arguments(op.schema, positional, keywords));
+}
+
+SymIntList sizes(const Tensor& x) {
+  if (const SymbolicGeometry* const geometry = x.symbolic_geometry()) return geometry->sizes;
+  SymIntList result;
+  for (const int64_t size : x.sizes()) result.push_back(size);
+  return result;
+}
+
+SymInt size(const Tensor& x, int64_t dim) {
+  const SymIntList all = sizes(x);
+  return all[ops::wrap_dim(dim, all.size())];
+}
+
+int64_t dim(const Tensor& x) { return static_cast<int64_t>(sizes(x).size()); }
+
+SymInt numel(const Tensor& x) {
+  SymInt count = 1;
+  for (const SymInt& size : sizes(x)) count *= size;
+  return count;
+}
+
+}  // namespace flambeau::nn

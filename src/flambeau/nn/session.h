@@ -1,0 +1,80 @@
+// What the operators that a model calls run with. A Session is its thread's current one while it lives, so
+// that a model's code need not pass it along; whoever wants to see or to answer the calls puts a context of
+// its own in front.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <source_location>
+
+#include "flambeau/base/parallel.h"
+#include "flambeau/kernels/generator.h"
+#include "flambeau/ops/context.h"
+#include "flambeau/ops/library.h"
+
+namespace flambeau::nn {
+
+class Module;
+struct Tree;
+
+// Sees modules being called.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // `arguments` gives the tree ((positional...), {keyword: ...}). Both functions live for the call only.
+  virtual void enter(const Module& module, const std::function<Tree()>& arguments) = 0;
+  virtual void leave(const Module& module, const std::function<Tree()>& result) = 0;
+};
+
+// Makes a context the thread's current one; the one before comes back when it is destroyed. Destroy them in
+// the reverse order, on the thread that made them.
+class Use {
+ public:
+  explicit Use(ops::Context& context, Observer* observer = nullptr);
+  ~Use();
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  friend ops::Context& current();
+  friend Observer* observer();
+
+  ops::Context* context_;
+  Observer* observer_;
+  Use* outer_;
+};
+
+struct SessionOptions {
+  int threads = 1;  // 0: as many as the machine has cores
+  uint64_t seed = kernels::Generator::kDefaultSeed;
+  std::shared_ptr<const ops::Library> library = nullptr;  // null: every operator there is
+};
+
+class Session {
+ public:
+  explicit Session(SessionOptions options = {});
+
+  ops::Context& context() { return context_; }
+  kernels::Generator& generator() { return generator_; }
+  // Starts the random numbers over, as torch.manual_seed does.
+  void manual_seed(uint64_t seed) { generator_.manual_seed(seed); }
+
+ private:
+  std::shared_ptr<const ops::Library> library_;
+  ThreadPool pool_;
+  kernels::Generator generator_;
+  ops::Context context_;
+  Use use_;
+};
+
+// The thread's context. Throws Error(kInvalidArgument) when nobody made one.
+ops::Context& current();
+// Who looks; null when nobody does.
+Observer* observer();
+
+// Where the functional that is being run was called: for messages and for what is recorded.
+std::source_location where();
+void set_where(const std::source_location& where);
+
+}  // namespace flambeau::nn
