@@ -63,7 +63,7 @@ struct BackedRule {
   bool is_size = true;
 };
 
-class ShapeEnv final : public symbolic::Decider {
+class ShapeEnv : public symbolic::Decider {
  public:
   using Where = std::function<std::string()>;
 
