@@ -50,7 +50,12 @@ SymInt floor_div(const SymInt& a, const SymInt& b) {
 
 SymInt modulo(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return modulo(a.value_, b.value_);
-  return note(Arithmetic::kModulo, a, b, python_mod(a.expr(), b.expr()), *a.decider_with(b));
+  const Expr left = a.expr();
+  const Expr right = b.expr();
+  // PyTorch keeps Mod for numbers that are not negative; only of it can divisibility be learned.
+  const bool is_plain = left.facts().is(Fact::kNonnegative) && right.facts().is(Fact::kNonnegative);
+  return note(Arithmetic::kModulo, a, b, is_plain ? mod(left, right) : python_mod(left, right),
+              *a.decider_with(b));
 }
 
 SymInt smaller(const SymInt& a, const SymInt& b) {
@@ -63,19 +68,20 @@ SymInt larger(const SymInt& a, const SymInt& b) {
   return note(Arithmetic::kMax, a, b, max({a.expr(), b.expr()}), *a.decider_with(b));
 }
 
+// The question has a literal on its right, as Python asks it: 3 < a is a > 3.
 bool operator==(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ == b.value_;
-  return a.decider_with(b)->decide(eq(a.expr(), b.expr()));
+  return a.decider_with(b)->decide(a.is_literal() ? eq(b.expr(), a.expr()) : eq(a.expr(), b.expr()));
 }
 
 bool operator<(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ < b.value_;
-  return a.decider_with(b)->decide(lt(a.expr(), b.expr()));
+  return a.decider_with(b)->decide(a.is_literal() ? gt(b.expr(), a.expr()) : lt(a.expr(), b.expr()));
 }
 
 bool operator<=(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ <= b.value_;
-  return a.decider_with(b)->decide(le(a.expr(), b.expr()));
+  return a.decider_with(b)->decide(a.is_literal() ? ge(b.expr(), a.expr()) : le(a.expr(), b.expr()));
 }
 
 int64_t floor_div(int64_t a, int64_t b) {

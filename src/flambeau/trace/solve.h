@@ -1,0 +1,20 @@
+// Solving a relation for one of its parts.
+#pragma once
+
+#include <optional>
+
+#include "flambeau/symbolic/expr.h"
+
+namespace flambeau::trace {
+
+struct Solution {
+  symbolic::Kind kind;   // of the relation, with the part on its left
+  symbolic::Expr right;  // what the part is related to; may be no integer
+};
+
+// Brings `part` alone to the left side by moving terms and factors. Nothing when it occurs on both sides,
+// more than once, or inside a function. With `opens_division`, a // b < c becomes a < b*c.
+std::optional<Solution> solve_for(const symbolic::Expr& relation, const symbolic::Expr& part,
+                                  bool opens_division = true);
+
+}  // namespace flambeau::trace
