@@ -29,7 +29,7 @@ const Rooms kMayUse = {
     {"graph", {"base", "symbolic", "tensor", "archive", "value"}},
     {"formats", {"base", "symbolic", "tensor", "archive", "value", "graph"}},
     {"runtime", {"base", "symbolic", "tensor", "kernels", "archive", "value", "ops", "graph"}},
-    {"trace", {"base", "symbolic", "tensor", "archive", "value", "ops", "graph"}},
+    {"trace", {"base", "symbolic", "tensor", "kernels", "archive", "value", "ops", "nn", "graph"}},
 };
 
 const fs::path kRoot = FLAMBEAU_SOURCE_DIR;

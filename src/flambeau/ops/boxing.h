@@ -21,7 +21,7 @@
 namespace flambeau::ops::boxing {
 
 template <typename N>
-Info<N> unbox_info(const Tensor& tensor) {
+[[gnu::noinline]] Info<N> unbox_info(const Tensor& tensor) {
   if constexpr (std::is_same_v<N, int64_t>) {
     return info_of(tensor);
   } else {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace flambeau {
@@ -91,7 +92,8 @@ class ShortList {
   }
 
  private:
-  static constexpr size_t kInline = 6;
+  // Numbers lie inside; what has a destructor lies apart, or every use would copy and destroy six of them.
+  static constexpr size_t kInline = std::is_trivially_copyable_v<T> ? 6 : 1;
   size_t size_ = 0;
   size_t capacity_ = kInline;
   T inline_[kInline] = {};

@@ -1,0 +1,26 @@
+#include "flambeau/export.h"
+
+#include "flambeau/formats/pt2/example_inputs.h"
+#include "flambeau/formats/pt2/package.h"
+
+namespace flambeau {
+
+graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tree> arguments,
+                                      nn::Keywords keywords, const ExportOptions& options) {
+  graph::ExportedProgram program = trace::export_program(module, arguments, keywords, options);
+  std::vector<Value> leaves;
+  for (const nn::Tree& tree : arguments) leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+  for (const auto& [name, tree] : keywords)
+    leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+  const TreeSpec spec = parse_treespec(program.module_call_graph.at(0).signature->in_spec);
+  program.example_inputs = pt2::write_example_inputs(spec, leaves);
+  return program;
+}
+
+void save_program(graph::ExportedProgram program, const std::string& path) {
+  pt2::Package package;
+  package.models.push_back({.name = "model", .program = std::move(program)});
+  pt2::save_package(package, path, pt2::PackageLayout::kArchive);
+}
+
+}  // namespace flambeau

@@ -1,0 +1,23 @@
+// Traced tensors: everything of a tensor but its data. Each has a storage of its own, a view too: the
+// storage's address is what the tracer knows the tensor by.
+#pragma once
+
+#include <span>
+
+#include "flambeau/ops/info.h"
+#include "flambeau/value/value.h"
+
+namespace flambeau::trace {
+
+using symbolic::SymInt;
+
+// Plain sizes where they are all numbers, else symbolic ones.
+Tensor make_fake(const ops::Info<SymInt>& info);
+Tensor make_fake(const ops::Info<int64_t>& info);
+// What a shape rule sees of it, whichever kind it is.
+ops::Info<SymInt> symbolic_info(const Tensor& tensor);
+
+bool has_symbols(const Value& value);
+bool has_symbols(std::span<const Value> values);
+
+}  // namespace flambeau::trace

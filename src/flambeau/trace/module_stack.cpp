@@ -1,0 +1,44 @@
+#include "flambeau/trace/module_stack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace flambeau::trace {
+
+ModuleStack::ModuleStack(const nn::Module& root) {
+  for (const nn::NamedModule& named : root.named_modules()) names_.emplace(named.module, named.name);
+}
+
+void ModuleStack::enter(const nn::Module& module, const std::function<nn::Tree()>&) {
+  const auto found = names_.find(&module);
+  std::string name = found == names_.end() ? std::string() : found->second;
+  // A module that is called again is told apart by a count.
+  const size_t count = calls_[&module]++;
+  if (count > 0 && !name.empty()) name += fmt::format("@{}", count);
+  std::string key = name;
+  std::ranges::replace(key, '.', '_');
+  open_.push_back({name, fmt::format("L__self__{},{},{}", key, name, module.class_name())});
+}
+
+void ModuleStack::leave(const nn::Module&, const std::function<nn::Tree()>&) { open_.pop_back(); }
+
+std::string ModuleStack::text() const {
+  std::string text;
+  for (const Call& call : open_) {
+    if (!text.empty()) text += ';';
+    text += call.text;
+  }
+  return text;
+}
+
+const std::string& ModuleStack::name() const {
+  static const std::string none;
+  return open_.empty() ? none : open_.back().name;
+}
+
+std::string location_text(const std::source_location& where) {
+  return fmt::format("File \"{}\", line {}, in {}", where.file_name(), where.line(), where.function_name());
+}
+
+}  // namespace flambeau::trace

@@ -1,0 +1,38 @@
+// Which modules are being called while a model is traced, outermost first, and what nodes record of it.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flambeau/nn/module.h"
+#include "flambeau/nn/session.h"
+
+namespace flambeau::trace {
+
+class ModuleStack : public nn::Observer {
+ public:
+  explicit ModuleStack(const nn::Module& root);
+
+  void enter(const nn::Module& module, const std::function<nn::Tree()>& arguments) override;
+  void leave(const nn::Module& module, const std::function<nn::Tree()>& result) override;
+
+  // As programs hold it: "L__self__,,Net;L__self__fc,fc,torch.nn.modules.linear.Linear".
+  std::string text() const;
+  // The full name of the innermost module; empty for the root and outside of it.
+  const std::string& name() const;
+
+ private:
+  struct Call {
+    std::string name;
+    std::string text;
+  };
+  std::unordered_map<const nn::Module*, std::string> names_;
+  std::unordered_map<const nn::Module*, size_t> calls_;
+  std::vector<Call> open_;
+};
+
+// "File \"net.cpp\", line 12, in Tensor Net::forward(Tensor)".
+std::string location_text(const std::source_location& where);
+
+}  // namespace flambeau::trace

@@ -1,0 +1,92 @@
+// Writes down what a model does: stands at the entry of every operator, answers with traced tensors instead
+// of computing, and adds a node to the graph for each call, as PyTorch's tracer does for its training form.
+// In-place operators stay; nothing is decomposed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "flambeau/graph/graph.h"
+#include "flambeau/ops/context.h"
+#include "flambeau/symbolic/listener.h"
+#include "flambeau/trace/describe.h"
+
+namespace flambeau::trace {
+
+class ShapeEnv;
+
+class Tracer : public ops::Interceptor {
+ public:
+  Tracer(graph::Graph& graph, ShapeEnv& env);
+  ~Tracer() override;
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  std::vector<Value> call(ops::Context& context, const ops::Operator& op,
+                          std::span<const Value> arguments) override;
+
+  // A tensor that the graph gets from outside: from now on its storage stands for that value.
+  graph::Value& add_input(std::string name, const Tensor& tensor);
+  // Sizes of that input that are symbols alone, met for the first time, can be read from it.
+  void bind_symbols(const Tensor& input);
+  // What a tensor that nobody knows becomes: called once for each, it gives the input that holds it.
+  std::function<graph::Value&(const Tensor& tensor)> lift;
+  // The metadata of the nodes that are added now.
+  std::function<graph::StringMap()> metadata;
+
+  // A value of the model as an argument of a node or an output of the graph. Numbers made of symbols become
+  // nodes that compute them.
+  graph::Argument argument(const Value& value);
+  // The value that holds the tensor now; null when the tracer does not know it.
+  graph::Value* find(const Tensor& tensor) const;
+
+  // How an expression came about, so that it is computed in the same steps.
+  void note(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
+            const symbolic::Expr& result);
+
+  // Describes every value as it is known now, at the end, and drops the reading of sizes that nobody needs.
+  void finish();
+
+ private:
+  struct Slot {
+    graph::Value* value = nullptr;
+    std::shared_ptr<Storage> storage;  // keeps the address from being used again
+  };
+  struct Origin {
+    symbolic::Arithmetic how;
+    symbolic::Expr a;
+    symbolic::Expr b;
+  };
+
+  std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
+                                  std::span<const Value> arguments);
+  void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
+  void hold(const Tensor& tensor, graph::Value& value);
+  graph::Value& add_tensor_value(std::string name, const Tensor& tensor);
+  graph::Value& tensor_value(const Tensor& tensor);
+  graph::Argument tensor_argument(const Tensor& tensor);
+  graph::Value& symbol_value(const symbolic::Expr& expr);
+  graph::Value& computed_value(std::string_view function, const symbolic::Expr& a, const symbolic::Expr& b,
+                               const symbolic::Expr& result);
+  graph::Argument number_argument(const symbolic::Expr& expr);
+  graph::SymArgument<int64_t> number_reference(const symbolic::SymInt& number);
+
+  graph::Graph& graph_;
+  ShapeEnv& env_;
+  Describer describer_;
+  std::unordered_map<const Storage*, Slot> slots_;
+  std::vector<std::pair<graph::Value*, Tensor>> tensors_;
+  std::vector<std::pair<graph::Value*, symbolic::Expr>> numbers_;
+  std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
+  std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
+  std::vector<graph::Node*> size_nodes_;
+  bool is_inside_ = false;  // a rule is at work: its arithmetic is not the model's
+};
+
+}  // namespace flambeau::trace
