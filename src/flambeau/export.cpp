@@ -7,7 +7,7 @@ namespace flambeau {
 
 graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tree> arguments,
                                       nn::Keywords keywords, const ExportOptions& options) {
-  graph::ExportedProgram program = trace::export_program(module, arguments, keywords, options);
+  graph::ExportedProgram program = trace::trace_module(module, arguments, keywords, options);
   std::vector<Value> leaves;
   for (const nn::Tree& tree : arguments) leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
   for (const auto& [name, tree] : keywords)

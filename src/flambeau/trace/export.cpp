@@ -230,8 +230,8 @@ class Exporter {
 
 }  // namespace
 
-graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tree> arguments,
-                                      nn::Keywords keywords, const ExportOptions& options) {
+graph::ExportedProgram trace_module(nn::Module& module, std::span<const nn::Tree> arguments,
+                                    nn::Keywords keywords, const ExportOptions& options) {
   return Exporter(module, arguments, keywords, options).run();
 }
 

@@ -17,7 +17,7 @@ struct ExportOptions {
 
 // The module is called once with tensors that have the sizes of these, and no data; it is not changed. The
 // thread must have a session. Throws Error located at the module and the line.
-graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tree> arguments,
-                                      nn::Keywords keywords = {}, const ExportOptions& options = {});
+graph::ExportedProgram trace_module(nn::Module& module, std::span<const nn::Tree> arguments,
+                                    nn::Keywords keywords = {}, const ExportOptions& options = {});
 
 }  // namespace flambeau::trace
