@@ -14,12 +14,12 @@ Tensor hardswish(Input x) { return call(x, "aten::hardswish", {x.tensor}); }
 Tensor hardswish_(Input x) { return call(x, "aten::hardswish_", {x.tensor}); }
 Tensor hardsigmoid(Input x) { return call(x, "aten::hardsigmoid", {x.tensor}); }
 Tensor hardsigmoid_(Input x) { return call(x, "aten::hardsigmoid_", {x.tensor}); }
-Tensor relu6(Input x) { return call(x, "aten::relu6", {x.tensor}); }
-Tensor relu6_(Input x) { return call(x, "aten::relu6_", {x.tensor}); }
 Tensor sigmoid(Input x) { return call(x, "aten::sigmoid", {x.tensor}); }
 Tensor sigmoid_(Input x) { return call(x, "aten::sigmoid_", {x.tensor}); }
 Tensor tanh(Input x) { return call(x, "aten::tanh", {x.tensor}); }
 Tensor tanh_(Input x) { return call(x, "aten::tanh_", {x.tensor}); }
+Tensor relu6(Input x) { return call(x, "aten::hardtanh", {x.tensor, 0.0, 6.0}); }
+Tensor relu6_(Input x) { return call(x, "aten::hardtanh_", {x.tensor, 0.0, 6.0}); }
 Tensor elu(Input x, const Number& alpha) { return call(x, "aten::elu", {x.tensor, alpha.value()}); }
 Tensor elu_(Input x, const Number& alpha) { return call(x, "aten::elu_", {x.tensor, alpha.value()}); }
 Tensor celu(Input x, const Number& alpha) { return call(x, "aten::celu", {x.tensor, alpha.value()}); }

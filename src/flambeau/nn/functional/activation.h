@@ -17,12 +17,12 @@ Tensor hardswish(Input x);
 Tensor hardswish_(Input x);
 Tensor hardsigmoid(Input x);
 Tensor hardsigmoid_(Input x);
-Tensor relu6(Input x);
-Tensor relu6_(Input x);
 Tensor sigmoid(Input x);
 Tensor sigmoid_(Input x);
 Tensor tanh(Input x);
 Tensor tanh_(Input x);
+Tensor relu6(Input x);
+Tensor relu6_(Input x);
 Tensor elu(Input x, const Number& alpha = 1.0);
 Tensor elu_(Input x, const Number& alpha = 1.0);
 Tensor celu(Input x, const Number& alpha = 1.0);
@@ -37,7 +37,7 @@ Tensor rrelu(Input x, const Number& lower = 1.0 / 8, const Number& upper = 1.0 /
 Tensor rrelu_(Input x, const Number& lower = 1.0 / 8, const Number& upper = 1.0 / 3, bool training = false);
 // `approximate`: "none" or "tanh".
 Tensor gelu(Input x, std::string_view approximate = "none");
-Tensor softplus(Input x, const Number& beta = 1.0, const Number& threshold = 20.0);
+Tensor softplus(Input x, const Number& beta = 1, const Number& threshold = 20);
 Tensor hardshrink(Input x, const Number& lambd = 0.5);
 Tensor softshrink(Input x, const Number& lambd = 0.5);
 Tensor logsigmoid(Input x);

@@ -68,14 +68,14 @@ Tensor adaptive_avg_pool2d(Input x, const Sizes& output_size) {
 Tensor adaptive_avg_pool3d(Input x, const Sizes& output_size) {
   return call(x, "aten::adaptive_avg_pool3d", {x.tensor, ints_value(output_size)});
 }
-std::pair<Tensor, Tensor> adaptive_max_pool1d(Input x, const Dims& output_size) {
-  return call<std::pair<Tensor, Tensor>>(x, "aten::adaptive_max_pool1d", {x.tensor, output_size});
+std::pair<Tensor, Tensor> adaptive_max_pool1d(Input x, const Sizes& output_size) {
+  return call<std::pair<Tensor, Tensor>>(x, "aten::adaptive_max_pool1d", {x.tensor, ints_value(output_size)});
 }
-std::pair<Tensor, Tensor> adaptive_max_pool2d(Input x, const Dims& output_size) {
-  return call<std::pair<Tensor, Tensor>>(x, "aten::adaptive_max_pool2d", {x.tensor, output_size});
+std::pair<Tensor, Tensor> adaptive_max_pool2d(Input x, const Sizes& output_size) {
+  return call<std::pair<Tensor, Tensor>>(x, "aten::adaptive_max_pool2d", {x.tensor, ints_value(output_size)});
 }
-std::pair<Tensor, Tensor> adaptive_max_pool3d(Input x, const Dims& output_size) {
-  return call<std::pair<Tensor, Tensor>>(x, "aten::adaptive_max_pool3d", {x.tensor, output_size});
+std::pair<Tensor, Tensor> adaptive_max_pool3d(Input x, const Sizes& output_size) {
+  return call<std::pair<Tensor, Tensor>>(x, "aten::adaptive_max_pool3d", {x.tensor, ints_value(output_size)});
 }
 
 }  // namespace flambeau::nn

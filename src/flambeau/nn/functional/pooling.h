@@ -36,8 +36,8 @@ Tensor avg_pool3d(Input x, Extent<3> kernel_size, const std::optional<Extent<3>>
 Tensor adaptive_avg_pool1d(Input x, const Sizes& output_size);
 Tensor adaptive_avg_pool2d(Input x, const Sizes& output_size);
 Tensor adaptive_avg_pool3d(Input x, const Sizes& output_size);
-std::pair<Tensor, Tensor> adaptive_max_pool1d(Input x, const Dims& output_size);
-std::pair<Tensor, Tensor> adaptive_max_pool2d(Input x, const Dims& output_size);
-std::pair<Tensor, Tensor> adaptive_max_pool3d(Input x, const Dims& output_size);
+std::pair<Tensor, Tensor> adaptive_max_pool1d(Input x, const Sizes& output_size);
+std::pair<Tensor, Tensor> adaptive_max_pool2d(Input x, const Sizes& output_size);
+std::pair<Tensor, Tensor> adaptive_max_pool3d(Input x, const Sizes& output_size);
 
 }  // namespace flambeau::nn

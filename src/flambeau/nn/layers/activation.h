@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "flambeau/nn/functional/call.h"
 #include "flambeau/nn/layer.h"
 
 namespace flambeau::nn {
@@ -87,80 +88,80 @@ class Hardsigmoid : public Layer<Hardsigmoid> {
 
 class ELU : public Layer<ELU> {
  public:
-  explicit ELU(double alpha = 1.0, bool inplace = false) : alpha_(alpha), inplace_(inplace) {}
+  explicit ELU(const Number& alpha = 1.0, bool inplace = false) : alpha_(alpha), inplace_(inplace) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.ELU"; }
 
  private:
-  double alpha_;
+  Number alpha_;
   bool inplace_;
 };
 
 class CELU : public Layer<CELU> {
  public:
-  explicit CELU(double alpha = 1.0, bool inplace = false) : alpha_(alpha), inplace_(inplace) {}
+  explicit CELU(const Number& alpha = 1.0, bool inplace = false) : alpha_(alpha), inplace_(inplace) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.CELU"; }
 
  private:
-  double alpha_;
+  Number alpha_;
   bool inplace_;
 };
 
 class LeakyReLU : public Layer<LeakyReLU> {
  public:
-  explicit LeakyReLU(double negative_slope = 0.01, bool inplace = false)
+  explicit LeakyReLU(const Number& negative_slope = 0.01, bool inplace = false)
       : negative_slope_(negative_slope), inplace_(inplace) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.LeakyReLU"; }
 
  private:
-  double negative_slope_;
+  Number negative_slope_;
   bool inplace_;
 };
 
 class Hardtanh : public Layer<Hardtanh> {
  public:
-  explicit Hardtanh(double min_val = -1.0, double max_val = 1.0, bool inplace = false)
+  explicit Hardtanh(const Number& min_val = -1.0, const Number& max_val = 1.0, bool inplace = false)
       : min_val_(min_val), max_val_(max_val), inplace_(inplace) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.Hardtanh"; }
 
  private:
-  double min_val_;
-  double max_val_;
+  Number min_val_;
+  Number max_val_;
   bool inplace_;
 };
 
 class Threshold : public Layer<Threshold> {
  public:
-  explicit Threshold(double threshold, double value, bool inplace = false)
+  explicit Threshold(const Number& threshold, const Number& value, bool inplace = false)
       : threshold_(threshold), value_(value), inplace_(inplace) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.Threshold"; }
 
  private:
-  double threshold_;
-  double value_;
+  Number threshold_;
+  Number value_;
   bool inplace_;
 };
 
 class RReLU : public Layer<RReLU> {
  public:
-  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3, bool inplace = false)
+  explicit RReLU(const Number& lower = 1.0 / 8, const Number& upper = 1.0 / 3, bool inplace = false)
       : lower_(lower), upper_(upper), inplace_(inplace) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.RReLU"; }
 
  private:
-  double lower_;
-  double upper_;
+  Number lower_;
+  Number upper_;
   bool inplace_;
 };
 
@@ -212,36 +213,37 @@ class Tanhshrink : public Layer<Tanhshrink> {
 
 class Softplus : public Layer<Softplus> {
  public:
-  explicit Softplus(double beta = 1.0, double threshold = 20.0) : beta_(beta), threshold_(threshold) {}
+  explicit Softplus(const Number& beta = 1.0, const Number& threshold = 20.0)
+      : beta_(beta), threshold_(threshold) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.Softplus"; }
 
  private:
-  double beta_;
-  double threshold_;
+  Number beta_;
+  Number threshold_;
 };
 
 class Softshrink : public Layer<Softshrink> {
  public:
-  explicit Softshrink(double lambd = 0.5) : lambd_(lambd) {}
+  explicit Softshrink(const Number& lambd = 0.5) : lambd_(lambd) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.Softshrink"; }
 
  private:
-  double lambd_;
+  Number lambd_;
 };
 
 class Hardshrink : public Layer<Hardshrink> {
  public:
-  explicit Hardshrink(double lambd = 0.5) : lambd_(lambd) {}
+  explicit Hardshrink(const Number& lambd = 0.5) : lambd_(lambd) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.Hardshrink"; }
 
  private:
-  double lambd_;
+  Number lambd_;
 };
 
 class GLU : public Layer<GLU> {
