@@ -103,8 +103,7 @@ ValueRange Dim::range() const {
 
 std::string dim_text(const std::string& name, std::optional<int64_t> min, std::optional<int64_t> max) {
   std::string text = fmt::format("Dim('{}'", name);
-  // Two is what a minimum is when none is given: smaller sizes are not told apart.
-  if (min && *min != 2) text += fmt::format(", min={}", *min);
+  if (min) text += fmt::format(", min={}", *min);
   if (max) text += fmt::format(", max={}", *max);
   return text + ")";
 }
@@ -114,7 +113,7 @@ std::string Dim::to_string() const {
     case DimKind::kNone:
       return "None";
     case DimKind::kNamed:
-      return dim_text(name_, bounds_.min.value_or(0), bounds_.max);
+      return dim_text(name_, bounds_.min, bounds_.max);
     case DimKind::kDerived:
     case DimKind::kLiteral:
       return name_;

@@ -88,7 +88,10 @@ Expr DimSolver::without_division(const Expr& symbol, const Expr& expr) {
 bool DimSolver::add(const Expr& condition) {
   if (condition.kind() == Kind::kTrue) return true;
   const std::vector<Expr> symbols = free_symbols(condition);
-  if (has_other_function(condition) || symbols.empty()) return false;
+  if (has_other_function(condition) || symbols.empty()) {
+    if (symbols.size() == 1) is_complete_ = false;
+    return false;
+  }
   if (symbols.size() > 1) {
     several_.push_back(condition);
     return false;
@@ -144,6 +147,8 @@ void DimSolver::solve_multiples() {
     int64_t rest = 0;
     bool is_solved = false;
     for (const Expr& remainder : remainders) {
+      // Until it is understood.
+      const bool was_complete = std::exchange(is_complete_, false);
       if (remainder.kind() != Kind::kMod || !remainder.arg(1).is_integer()) continue;
       const std::optional<Linear> base = linear_in(remainder.arg(0), symbol);
       const int64_t divisor = remainder.arg(1).integer();
@@ -154,6 +159,7 @@ void DimSolver::solve_multiples() {
       modulus = std::lcm(modulus, divisor / factor);
       rest = symbolic::floor_modulo(*env_.info(symbol).hint, modulus);
       is_solved = true;
+      is_complete_ = was_complete;
     }
     if (is_solved && modulus > 1) multiples_.push_back({symbol, modulus, rest == 0 ? 0 : modulus - rest});
   }
@@ -163,8 +169,10 @@ void DimSolver::add_bound(const Expr& symbol, const Expr& relation) {
   const std::optional<Linear> difference =
       linear_in(expand(symbolic::subtract(relation.arg(0), relation.arg(1))), symbol);
   if (!difference || !difference->factor.is_rational() || !difference->offset.is_rational() ||
-      difference->factor.is_zero())
+      difference->factor.is_zero()) {
+    is_complete_ = false;
     return;
+  }
   // factor*symbol + offset < 0, so symbol is on one side of this:
   const Number edge = multiply(negate(difference->offset), power(difference->factor, -1));
   const bool is_upper =

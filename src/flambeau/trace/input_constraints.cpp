@@ -199,10 +199,11 @@ void InputShapes::check_ranges(DimSolver& solver) {
       const ValueRange sizes = {Number(2), kIntInfinity};
       if (overlaps(given, sizes) && range.contains(given.intersect(sizes))) continue;
       std::string condition;
-      const bool is_low = compare(range.lower(), Number(2)) > 0 && compare(given.lower(), range.lower()) < 0;
-      const bool is_high = compare(range.upper(), given.upper()) < 0;
-      if (is_low || !is_high) condition = fmt::format("{} <= {}", to_text(range.lower()), from[0]);
-      if (is_high)
+      const bool is_low = compare(given.lower(), range.lower()) < 0 && compare(range.lower(), Number(2)) > 0;
+      const bool has_upper = range.upper().is_integer();
+      if (!range.lower().is(2) || !has_upper)
+        condition = fmt::format("{} <= {}", to_text(range.lower()), from[0]);
+      if (has_upper)
         condition +=
             fmt::format("{}{} <= {}", condition.empty() ? "" : " and ", from[0], to_text(range.upper()));
       findings_.push_back({.kind = ShapeFinding::Kind::kGuard,
@@ -235,6 +236,11 @@ ShapeConstraints InputShapes::finish() {
                          .detail = std::to_string(value)});
   }
   if (findings_.empty()) return make_constraints();
+  std::vector<ShapeFinding> distinct;
+  for (ShapeFinding& finding : findings_)
+    if (std::ranges::find(distinct, finding.to_string(), &ShapeFinding::to_string) == distinct.end())
+      distinct.push_back(std::move(finding));
+  findings_ = std::move(distinct);
 
   std::map<std::string, Dim> dims;
   for (const auto& [place, dim] : dims_) {
@@ -242,7 +248,8 @@ ShapeConstraints InputShapes::finish() {
     dims.insert_or_assign(dim.name(), dim);
     dims.insert_or_assign(dim.root_name(), dim.root());
   }
-  fixes_ = suggested_fixes(solver, names_, std::move(dims), source_of_symbol);
+  // Fixes that do not mend everything would only lead to the next error.
+  if (solver.is_complete()) fixes_ = suggested_fixes(solver, names_, std::move(dims), source_of_symbol);
   std::string message = "the trace does not accept all sizes that the dynamic shapes allow:";
   bool has_hint = false;
   for (const ShapeFinding& finding : findings_) {

@@ -161,7 +161,9 @@ void InputShapes::collect_relations() {
                                   dim.name(), dim.root_name()),
                       "Export with an example that has such a size, or say something else of the dimension");
         }
-        relation.phantom = env_.backed(dim.root_name(), *value, {.range = dim.root().range()}).expr();
+        // No size itself, so nothing is lost when it starts at 1: 6*a of an example with 6.
+        relation.phantom =
+            env_.backed(dim.root_name(), *value, {.range = dim.root().range(), .takes_one = true}).expr();
         phantoms.emplace(dim.root_name(), *relation.phantom);
         if (relation.phantom->is_symbol()) phantoms_.push_back(*relation.phantom);
       }

@@ -110,12 +110,14 @@ class Fixes {
         fix.constant = result.constant;
         others.emplace_back(place_of(name), fix);
       } else if (result.expression) {
-        if (!growing(*result.expression)) continue;
+        // What cannot be said with Dims: no other fix helps then.
+        if (!growing(*result.expression)) return {};
         fix.expression = symbolic::to_string(*result.expression);
         others.emplace_back(place_of(name), fix);
       } else {
         fix.bounds = {result.min, result.max};
-        if (fix.bounds.min == 2) fix.bounds.min.reset();
+        // Two is what a minimum is when none is given, as smaller sizes are not told apart.
+        if (fix.bounds.min == 2 && !needs_minimum(name)) fix.bounds.min.reset();
         ranges.emplace_back(place_of(name), fix);
       }
     }
@@ -224,6 +226,16 @@ class Fixes {
       changed.insert_or_assign(root, range);
       return;
     }
+  }
+
+  // Is something subtracted from it?
+  bool needs_minimum(const std::string& root) const {
+    return std::ranges::any_of(results_, [&](const auto& entry) {
+      const std::optional<Expr>& expression = entry.second.expression;
+      if (!expression || free_symbols(*expression).size() != 1 || root_of(*expression) != root) return false;
+      const std::optional<Linear> linear = growing(*expression);
+      return linear && linear->offset.sign() < 0;
+    });
   }
 
   // Where a name first stands; a new root stands where the old one does.
