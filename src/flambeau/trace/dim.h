@@ -63,6 +63,8 @@ class Dim {
   const std::string& name() const { return name_; }
   const std::string& root_name() const { return root_name_; }
   Dim root() const;
+  int64_t factor() const { return factor_; }
+  int64_t offset() const { return offset_; }
   // factor*root + offset
   symbolic::Expr apply(const symbolic::Expr& root) const;
   // The root's value where the dimension has this one; nothing when there is no such integer.

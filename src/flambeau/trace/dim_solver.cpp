@@ -88,10 +88,7 @@ Expr DimSolver::without_division(const Expr& symbol, const Expr& expr) {
 bool DimSolver::add(const Expr& condition) {
   if (condition.kind() == Kind::kTrue) return true;
   const std::vector<Expr> symbols = free_symbols(condition);
-  if (has_other_function(condition) || symbols.empty()) {
-    if (symbols.size() == 1) is_complete_ = false;
-    return false;
-  }
+  if (has_other_function(condition) || symbols.empty()) return false;
   if (symbols.size() > 1) {
     several_.push_back(condition);
     return false;
@@ -147,8 +144,6 @@ void DimSolver::solve_multiples() {
     int64_t rest = 0;
     bool is_solved = false;
     for (const Expr& remainder : remainders) {
-      // Until it is understood.
-      const bool was_complete = std::exchange(is_complete_, false);
       if (remainder.kind() != Kind::kMod || !remainder.arg(1).is_integer()) continue;
       const std::optional<Linear> base = linear_in(remainder.arg(0), symbol);
       const int64_t divisor = remainder.arg(1).integer();
@@ -159,7 +154,6 @@ void DimSolver::solve_multiples() {
       modulus = std::lcm(modulus, divisor / factor);
       rest = symbolic::floor_modulo(*env_.info(symbol).hint, modulus);
       is_solved = true;
-      is_complete_ = was_complete;
     }
     if (is_solved && modulus > 1) multiples_.push_back({symbol, modulus, rest == 0 ? 0 : modulus - rest});
   }
@@ -170,7 +164,7 @@ void DimSolver::add_bound(const Expr& symbol, const Expr& relation) {
       linear_in(expand(symbolic::subtract(relation.arg(0), relation.arg(1))), symbol);
   if (!difference || !difference->factor.is_rational() || !difference->offset.is_rational() ||
       difference->factor.is_zero()) {
-    is_complete_ = false;
+    search_bounds(symbol, relation);
     return;
   }
   // factor*symbol + offset < 0, so symbol is on one side of this:
@@ -187,6 +181,34 @@ void DimSolver::add_bound(const Expr& symbol, const Expr& relation) {
     int64_t least = symbolic::round_number(Kind::kCeilToInt, edge).numerator();
     if (is_strict && edge.is_integer()) ++least;
     range.min = std::max(range.min.value_or(least), least);
+  }
+}
+
+// The sizes around the example's for which a condition of another form holds (a*a > 10), as if it changed
+// once in each direction.
+void DimSolver::search_bounds(const Expr& symbol, const Expr& relation) {
+  constexpr int64_t kFar = int64_t{1} << 20;
+  const int64_t hint = *env_.info(symbol).hint;
+  const auto holds = [&](int64_t value) {
+    try {
+      return evaluate(relation, {{std::string(symbol.name()), Number(value)}}).truth();
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  if (!holds(hint)) return;
+  const auto last = [&](int64_t good, int64_t bad) {
+    while (std::abs(bad - good) > 1) {
+      const int64_t middle = good + (bad - good) / 2;
+      (holds(middle) ? good : bad) = middle;
+    }
+    return good;
+  };
+  Range& range = ranges_[std::string(symbol.name())];
+  if (hint > 2 && !holds(2)) range.min = std::max(range.min.value_or(2), last(hint, 2));
+  if (!holds(kFar)) {
+    const int64_t most = last(hint, kFar);
+    range.max = std::min(range.max.value_or(most), most);
   }
 }
 

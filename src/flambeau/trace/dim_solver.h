@@ -23,8 +23,6 @@ class DimSolver {
   // The size at `source` is this expression.
   void add_equality(const std::string& source, const symbolic::Expr& expr);
   void solve();
-  // Do the results say all that the conditions of single symbols say?
-  bool is_complete() const { return is_complete_; }
 
   // symbol = modulus*k - shift for some integer k
   struct Multiple {
@@ -46,10 +44,10 @@ class DimSolver {
  private:
   symbolic::Expr without_division(const symbolic::Expr& symbol, const symbolic::Expr& expr);
   void add_bound(const symbolic::Expr& symbol, const symbolic::Expr& relation);
+  void search_bounds(const symbolic::Expr& symbol, const symbolic::Expr& relation);
   void solve_multiples();
 
   const ShapeEnv& env_;
-  bool is_complete_ = true;
   std::vector<symbolic::Expr> order_;                          // symbols of conditions, as they came
   std::map<std::string, std::vector<symbolic::Expr>> single_;  // conditions by their only symbol
   std::vector<symbolic::Expr> with_equality_;

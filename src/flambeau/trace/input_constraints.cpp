@@ -215,7 +215,44 @@ void InputShapes::check_ranges(DimSolver& solver) {
   }
 }
 
+bool InputShapes::passes_with(const std::vector<SuggestedFix>& fixes,
+                              const std::map<std::string, Dim>& dims) const {
+  std::vector<ShapeSpec> specs = specs_;
+  try {
+    for (ShapeSpec& spec : specs) {
+      if (spec.kind() != ShapeSpec::Kind::kDims && spec.kind() != ShapeSpec::Kind::kShape) continue;
+      std::map<int64_t, Dim> fixed;
+      for (const auto& [index, dim] : spec.dims()) fixed.emplace(index, apply_fixes(dim, fixes, dims));
+      spec = ShapeSpec(std::move(fixed));
+    }
+    ShapeEnv env;
+    InputShapes again(env, leaves_, std::move(specs));
+    std::map<std::string, Expr> values;
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      const InputSymbols& symbols = again.symbols()[i];
+      values.emplace(leaves_[i].source, symbols.value.expr());
+      values.emplace(leaves_[i].source + ".storage_offset()", symbols.offset.expr());
+      for (size_t d = 0; d < symbols.sizes.size(); ++d) {
+        values.emplace(source({i, d}), symbols.sizes[d].expr());
+        values.emplace(fmt::format("{}.stride()[{}]", leaves_[i].source, d), symbols.strides[d].expr());
+      }
+    }
+    for (size_t i = 0; i < trace_guards_; ++i) {
+      const Expr& condition = env_.guards()[i].condition;
+      symbolic::Replacements replacements;
+      for (const Expr& symbol : free_symbols(condition))
+        replacements.emplace(symbol, values.at(env_.info(symbol).sources[0]));
+      if (!env.decide(substitute(condition, replacements))) return false;
+    }
+    again.finish();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 ShapeConstraints InputShapes::finish() {
+  trace_guards_ = env_.guards().size();
   require_equalities();
   findings_.clear();
   sources_.clear();
@@ -248,8 +285,11 @@ ShapeConstraints InputShapes::finish() {
     dims.insert_or_assign(dim.name(), dim);
     dims.insert_or_assign(dim.root_name(), dim.root());
   }
-  // Fixes that do not mend everything would only lead to the next error.
-  if (solver.is_complete()) fixes_ = suggested_fixes(solver, names_, std::move(dims), source_of_symbol);
+  if (!is_replay_) {
+    fixes_ = suggested_fixes(solver, names_, dims, source_of_symbol);
+    // Fixes that do not mend everything would only lead to the next error.
+    if (!fixes_.empty() && !passes_with(fixes_, dims)) fixes_.clear();
+  }
   std::string message = "the trace does not accept all sizes that the dynamic shapes allow:";
   bool has_hint = false;
   for (const ShapeFinding& finding : findings_) {

@@ -25,6 +25,15 @@ InputShapes::InputShapes(ShapeEnv& env, const DynamicShapes& shapes, std::vector
   specs_ = shapes.resolve(arguments);
   for (InputArgument& argument : arguments)
     for (InputLeaf& leaf : argument.leaves) leaves_.push_back(std::move(leaf));
+  make_symbols();
+}
+
+InputShapes::InputShapes(ShapeEnv& env, std::vector<InputLeaf> leaves, std::vector<ShapeSpec> specs)
+    : env_(env), leaves_(std::move(leaves)), specs_(std::move(specs)), is_replay_(true) {
+  make_symbols();
+}
+
+void InputShapes::make_symbols() {
   symbols_.resize(leaves_.size());
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const InputLeaf& leaf = leaves_[i];

@@ -82,6 +82,8 @@ class InputShapes {
     Dim dim;
   };
 
+  InputShapes(ShapeEnv& env, std::vector<InputLeaf> leaves, std::vector<ShapeSpec> specs);
+  void make_symbols();
   void make_tensor(size_t leaf);
   void make_strides(size_t leaf);
   void collect_relations();
@@ -97,6 +99,8 @@ class InputShapes {
   bool is_said_equal(const std::string& a, const std::string& b) const;
   std::string text_of(const symbolic::Expr& expr) const;
   ShapeConstraints make_constraints();
+  // Would the same trace pass with these? Its guards are asked again, of symbols made as the fixes say.
+  bool passes_with(const std::vector<SuggestedFix>& fixes, const std::map<std::string, Dim>& dims) const;
 
   ShapeEnv& env_;
   bool is_empty_ = false;
@@ -116,6 +120,8 @@ class InputShapes {
   // While finishing: sources of each symbol, in order, and the ranges that were said for it.
   std::vector<std::pair<symbolic::Expr, std::vector<std::string>>> sources_;
   std::map<std::string, std::vector<symbolic::ValueRange>> said_;
+  size_t trace_guards_ = 0;  // guards of the trace; later ones come from finish()
+  bool is_replay_ = false;
   std::vector<ShapeFinding> findings_;
   std::vector<SuggestedFix> fixes_;
 };

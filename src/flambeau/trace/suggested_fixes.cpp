@@ -171,12 +171,17 @@ class Fixes {
       if (dims_.contains(root)) continue;
       const std::optional<Linear> linear = growing(*old.expression);
       if (!linear) continue;
-      introduced.emplace(root, name);
       const int64_t factor = linear->factor.numerator();
       const int64_t offset = linear->offset.numerator();
+      const int64_t least = -symbolic::floor_divide(-(old.min.value_or(2) - offset), factor);
+      if (old.max && symbolic::floor_divide(*old.max - offset, factor) <= least) {
+        make_constant(name, factor * least + offset);
+        continue;
+      }
+      introduced.emplace(root, name);
       Result& range = results_[root];
       range.has_range = true;
-      range.min = -symbolic::floor_divide(-(old.min.value_or(2) - offset), factor);
+      range.min = least;
       if (old.max) range.max = symbolic::floor_divide(*old.max - offset, factor);
       dims_.insert_or_assign(root, Dim(root));
       Result& result = results_[name];
@@ -191,6 +196,19 @@ class Fixes {
         if (result.expression) result.expression = substitute(*result.expression, {{old_root, new_root}});
     }
     return introduced;
+  }
+
+  // One multiple only is in the range.
+  void make_constant(const std::string& name, int64_t value) {
+    results_[name] = Result();
+    results_[name].constant = value;
+    for (auto& [other, result] : results_) {
+      if (!result.expression) continue;
+      const Expr right = substitute(*result.expression, {{plain_symbol(name), Expr(value)}});
+      if (!right.is_integer()) continue;
+      result = Result();
+      result.constant = right.integer();
+    }
   }
 
   bool is_unchanged(const Result& result, const Dim& dim) const {
@@ -259,6 +277,35 @@ std::string SuggestedFix::to_string() const {
   if (constant) return fmt::format("{} = {}", name, *constant);
   if (!expression.empty()) return fmt::format("{} = {}", name, expression);
   return fmt::format("{} = {}", name, dim_text(name, bounds.min, bounds.max));
+}
+
+Dim apply_fixes(const Dim& dim, const std::vector<SuggestedFix>& fixes,
+                const std::map<std::string, Dim>& roots) {
+  if (dim.kind() != DimKind::kNamed && dim.kind() != DimKind::kDerived) return dim;
+  const auto fix_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(fixes, name, &SuggestedFix::name);
+    return found == fixes.end() ? nullptr : &*found;
+  };
+  const auto grown = [](const Dim& root, int64_t factor, int64_t offset) {
+    Dim result = root;
+    if (factor != 1) result = result * factor;
+    if (offset != 0) result = result + offset;
+    return result;
+  };
+  const auto named = [&](const std::string& name) {
+    if (const SuggestedFix* fix = fix_of(name); fix != nullptr && !fix->constant && fix->expression.empty())
+      return Dim(name, fix->bounds);
+    const auto found = roots.find(name);
+    return found == roots.end() ? Dim(name) : found->second;
+  };
+  const SuggestedFix* fix = fix_of(dim.root_name());
+  if (fix != nullptr && fix->constant) return Dim(dim.apply(Expr(*fix->constant)).integer());
+  if (fix == nullptr || fix->expression.empty())
+    return grown(named(dim.root_name()), dim.factor(), dim.offset());
+  const Expr expression = expression_of(fix->expression);
+  const Linear linear = growing(expression).value_or(Linear{.factor = Number(1), .offset = Number(0)});
+  const Dim root = grown(named(root_of(expression)), linear.factor.numerator(), linear.offset.numerator());
+  return grown(root, dim.factor(), dim.offset());
 }
 
 std::vector<SuggestedFix> suggested_fixes(const DimSolver& solver,

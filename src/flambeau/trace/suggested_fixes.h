@@ -23,6 +23,10 @@ struct SuggestedFix {
   std::string to_string() const;
 };
 
+// The Dim as the fixes define it. `roots`: what was given, by name, for those that no fix mentions.
+Dim apply_fixes(const Dim& dim, const std::vector<SuggestedFix>& fixes,
+                const std::map<std::string, Dim>& roots);
+
 // `names`: of sources, the name of the Dim they were given. `dims`: what was given, by name, with the roots
 // of derived ones. Dims with bounds first, then the rest, both in the order of their sources.
 std::vector<SuggestedFix> suggested_fixes(const DimSolver& solver,
