@@ -62,7 +62,7 @@ SymInt ShapeEnv::backed(const std::string& source, int64_t hint, const BackedRul
     }
     return hint;
   }
-  if (rule.is_size && (hint == 0 || hint == 1)) return hint;
+  if (rule.is_size && (hint == 0 || (hint == 1 && !rule.takes_one))) return hint;
   if (rule.shares) {
     if (const auto found = shared_.find(hint); found != shared_.end()) {
       found->second->sources.push_back(source);
@@ -78,7 +78,7 @@ SymInt ShapeEnv::backed(const std::string& source, int64_t hint, const BackedRul
   info.hint = hint;
   hints_.emplace(name, Number(hint));
   if (rule.shares) shared_.emplace(hint, &info);
-  if (rule.is_size) info.range = {Number(2), kIntInfinity};
+  if (rule.is_size) info.range = {Number(hint == 1 ? 1 : 2), kIntInfinity};
   if (rule.range) {
     if (compare(rule.range->upper(), info.range.lower()) < 0 ||
         compare(rule.range->lower(), info.range.upper()) > 0 ||

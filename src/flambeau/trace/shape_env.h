@@ -61,6 +61,8 @@ struct BackedRule {
   bool shares = false;
   // A size: positive, a literal where the hint is 0 or 1, otherwise at least 2. Else any integer.
   bool is_size = true;
+  // Of a size: a hint of 1 is a symbol too, from 1.
+  bool takes_one = false;
 };
 
 class ShapeEnv : public symbolic::Decider {

@@ -112,7 +112,25 @@ struct Shifted {
   std::unordered_map<std::string, ValueRange> ranges;
 };
 
-Shifted shift(const ShapeEnv& env, const Expr& expr, bool unbacked_only) {
+bool has_fraction(const Expr& expr) {
+  if (expr.is_number()) return !expr.is_integer();
+  if (expr.kind() == Kind::kPow && !(expr.arg(1).is_integer() && expr.arg(1).integer() > 0)) return true;
+  return std::ranges::any_of(expr.args(), has_fraction);
+}
+
+// Quotients of products that come out even: a**2 // a is a. Sizes are not zero where it matters.
+Expr divide_out(const Expr& expr) {
+  symbolic::Replacements quotients;
+  for (const Expr& division : find_all(expr, Kind::kFloorDiv)) {
+    if (division.arg(1).is_constant()) continue;
+    const Expr quotient = expand(symbolic::divide(division.arg(0), division.arg(1)));
+    if (!has_fraction(quotient)) quotients.emplace(division, quotient);
+  }
+  return quotients.empty() ? expr : expand(substitute(expr, quotients));
+}
+
+Shifted shift(const ShapeEnv& env, const Expr& given, bool unbacked_only) {
+  const Expr expr = has_division(given) ? divide_out(given) : given;
   Shifted result{.expr = expr, .ranges = {}};
   std::vector<Expr> symbols = free_symbols(expr);
   std::ranges::sort(symbols, {}, [](const Expr& symbol) { return symbol.name(); });

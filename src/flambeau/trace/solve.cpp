@@ -74,14 +74,21 @@ Expr move_factors(const Expr& relation, const Expr& part) {
                 symbolic::divide(relation.arg(1), other));
 }
 
-// a // b < c is a < b*c, for b > 0 and an integer c. Equalities become two relations, which nobody solves.
+// a // b < c is a < b*c, for b > 0 and an integer c. Equalities become two relations, of which one may be
+// known: a // 4 == 0 is a < 4.
 Expr open_division(const Expr& relation) {
   const Expr& left = relation.arg(0);
   if (left.kind() != Kind::kFloorDiv && left.kind() != Kind::kCleanDiv) return relation;
   if (!left.arg(1).facts().is(Fact::kPositive) || !relation.arg(1).facts().is(Fact::kInteger))
     return relation;
-  if (!is_inequality(relation)) return symbolic::boolean(false);
   const Expr& right = relation.arg(1);
+  if (!is_inequality(relation)) {
+    const Expr least = symbolic::mul(right, left.arg(1));
+    const Expr beyond = symbolic::mul(symbolic::add(right, Expr(1)), left.arg(1));
+    if (relation.kind() == Kind::kEq)
+      return symbolic::and_({symbolic::ge(left.arg(0), least), symbolic::lt(left.arg(0), beyond)});
+    return symbolic::or_({symbolic::lt(left.arg(0), least), symbolic::ge(left.arg(0), beyond)});
+  }
   const bool is_lower = relation.kind() == Kind::kGt || relation.kind() == Kind::kGe;
   const bool next = relation.kind() == Kind::kGt || relation.kind() == Kind::kLe;
   const Expr bound = symbolic::mul(next ? symbolic::add(right, Expr(1)) : right, left.arg(1));
