@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/trace/fake.h"
+#include "flambeau/trace/input_shapes.h"
 #include "flambeau/trace/inputs.h"
 #include "flambeau/trace/module_stack.h"
 #include "flambeau/trace/shape_env.h"
@@ -52,7 +53,7 @@ class Exporter {
            const ExportOptions& options)
       : module_(module),
         inputs_(flatten_inputs(module, arguments, keywords)),
-        options_(options),
+        shapes_(env_, options.dynamic_shapes, inputs_.arguments()),
         stack_(module),
         tracer_(program_.graph(), env_) {
     env_.tracer = &tracer_;
@@ -68,6 +69,7 @@ class Exporter {
     const size_t given = program_.graph().inputs().size();
     const nn::Tree result = trace();
     add_outputs(result);
+    solve_shapes();
     tracer_.finish();
     order_inputs(state, given);
     describe(result.spec);
@@ -101,32 +103,38 @@ class Exporter {
   }
 
   void add_user_inputs() {
-    for (InputLeaf& leaf : inputs_.leaves) {
-      for (const auto& [name, d] : options_.dynamic) {
-        if (name != leaf.name) continue;
-        leaf.info.sizes[d] =
-            env_.backed(fmt::format("{}.size()[{}]", leaf.source, d), leaf.value.tensor().sizes()[d]);
-        leaf.info.strides = ops::row_major(leaf.info.sizes);
-      }
-    }
     std::vector<Tensor> tensors;
-    for (InputLeaf& leaf : inputs_.leaves) {
-      const Tensor* const tensor = leaf.value.get_if<Tensor>();
-      if (tensor == nullptr) {
+    for (size_t i = 0; i < inputs_.leaves.size(); ++i) {
+      TracedLeaf& leaf = inputs_.leaves[i];
+      const InputSymbols& symbols = shapes_.symbols()[i];
+      if (const Tensor* const tensor = leaf.value.get_if<Tensor>(); tensor != nullptr && tensor->defined()) {
+        Tensor fake = make_fake(info_of(*tensor, symbols));
+        fake.set_requires_grad(tensor->requires_grad());
+        add_tensor_input(InputKind::kUserInput, "", leaf.name, fake);
+        program_.signature.inputs.back().target.clear();
+        leaf.value = fake;
+        tensors.push_back(std::move(fake));
+      } else if (leaf.value.is<int64_t>() && !symbols.value.is_literal()) {
+        graph::Value& value =
+            tracer_.add_number_input(program_.graph().unique_name(leaf.name), symbols.value.expr());
+        add_spec(InputKind::kUserInput, Argument::sym_int(value));
+        leaf.value = symbols.value;
+      } else {
         add_constant(leaf);
-        continue;
       }
-      Tensor fake = make_fake(leaf.info);
-      fake.set_requires_grad(tensor->requires_grad());
-      add_tensor_input(InputKind::kUserInput, "", leaf.name, fake);
-      program_.signature.inputs.back().target.clear();
-      leaf.value = fake;
-      tensors.push_back(std::move(fake));
     }
     for (const Tensor& tensor : tensors) tracer_.bind_symbols(tensor);
   }
 
-  void add_constant(const InputLeaf& leaf) {
+  static ops::Info<SymInt> info_of(const Tensor& tensor, const InputSymbols& symbols) {
+    ops::Info<SymInt> info{.dtype = tensor.dtype(), .device = tensor.device()};
+    info.sizes = ShortList<SymInt>(std::span<const SymInt>(symbols.sizes));
+    info.strides = ShortList<SymInt>(std::span<const SymInt>(symbols.strides));
+    info.offset = symbols.offset;
+    return info;
+  }
+
+  void add_constant(const TracedLeaf& leaf) {
     graph::InputSpec& spec = add_spec(InputKind::kConstantInput, Argument(), leaf.name);
     if (const auto* const flag = leaf.value.get_if<bool>()) {
       spec.value = *flag;
@@ -213,16 +221,19 @@ class Exporter {
     program_.opset_version = {{"aten", 10}};
     program_.verifiers = {"TRAINING"};
     program_.torch_version = kTorchVersion;
-    for (const auto& symbol : env_.symbols())
-      program_.range_constraints.emplace_back(std::string(symbol->symbol.name()),
-                                              graph::RangeConstraint{.min = 0, .max = {}});
+  }
+
+  void solve_shapes() {
+    ShapeConstraints constraints = shapes_.finish();
+    program_.range_constraints = constraints.range_constraints();
+    program_.guards_code = std::move(constraints.guards_code);
   }
 
   nn::Module& module_;
   graph::ExportedProgram program_;
   TracedSymbols env_;
   Inputs inputs_;
-  const ExportOptions& options_;
+  InputShapes shapes_;
   ModuleStack stack_;
   Tracer tracer_;
   size_t lifted_ = 0;

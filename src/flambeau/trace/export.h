@@ -8,11 +8,12 @@
 
 #include "flambeau/graph/program.h"
 #include "flambeau/nn/module.h"
+#include "flambeau/trace/dynamic_shapes.h"
 
 namespace flambeau::trace {
 
 struct ExportOptions {
-  std::vector<std::pair<std::string, size_t>> dynamic = {};
+  DynamicShapes dynamic_shapes = {};  // what is not mentioned is as in the example
 };
 
 // The module is called once with tensors that have the sizes of these, and no data; it is not changed. The

@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "flambeau/base/error.h"
-#include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {
 namespace {
@@ -41,11 +40,7 @@ Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> argume
     inputs.argument_names.push_back(name);
     size_t index = 0;
     visit_leaf_paths(tree.spec, "", [&](std::string_view path) {
-      InputLeaf& leaf = inputs.leaves.emplace_back();
-      leaf.name = name_of(name, std::string(path));
-      leaf.source = fmt::format("L['{}']{}", name, path);
-      leaf.value = tree.leaves[index++];
-      if (leaf.value.is_tensor()) leaf.info = symbolic_info(leaf.value.tensor());
+      inputs.leaves.push_back({name_of(name, std::string(path)), tree.leaves[index++]});
     });
   };
   std::vector<TreeSpec> positional;
@@ -63,6 +58,36 @@ Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> argume
   inputs.spec =
       TreeSpec::tuple({TreeSpec::tuple(std::move(positional)), TreeSpec::dict(keys, std::move(named))});
   return inputs;
+}
+
+std::vector<InputArgument> Inputs::arguments() const {
+  std::vector<InputArgument> arguments;
+  size_t next = 0;
+  const auto add = [&](const TreeSpec& tree) {
+    InputArgument& argument = arguments.emplace_back();
+    argument.name = argument_names[arguments.size() - 1];
+    argument.spec = tree;
+    for (size_t i = 0; i < tree.num_leaves(); ++i) {
+      const Value& value = leaves[next++].value;
+      InputLeaf& leaf = argument.leaves.emplace_back();
+      leaf.type = value.kind_name();
+      if (const auto* const number = value.get_if<int64_t>()) {
+        leaf.kind = InputLeaf::Kind::kInteger;
+        leaf.value = *number;
+      }
+      const Tensor* const tensor = value.get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      leaf.kind = InputLeaf::Kind::kTensor;
+      leaf.sizes.assign(tensor->sizes().begin(), tensor->sizes().end());
+      leaf.strides.assign(tensor->strides().begin(), tensor->strides().end());
+      leaf.offset = tensor->offset();
+      leaf.identity = tensor->storage().get();
+    }
+  };
+  for (const TreeSpec& child : spec.child(0).children()) add(child);
+  for (const TreeSpec& child : spec.child(1).children()) add(child);
+  name_leaves(arguments);
+  return arguments;
 }
 
 Inputs::Trees Inputs::trees() const {

@@ -7,23 +7,23 @@
 #include <vector>
 
 #include "flambeau/nn/module.h"
-#include "flambeau/ops/info.h"
+#include "flambeau/trace/dynamic_shapes.h"
 #include "flambeau/value/pytree.h"
 
 namespace flambeau::trace {
 
-struct InputLeaf {
-  std::string name;    // "d_a": what the graph's input is called
-  std::string source;  // "L['d']['a']": what guards call it
+struct TracedLeaf {
+  std::string name;  // "d_a": what the graph's input is called
   Value value;
-  ops::Info<symbolic::SymInt> info = {};  // of a tensor: its sizes, some of them symbols
 };
 
 struct Inputs {
   TreeSpec spec;                            // ((positional...), {keyword: ...})
   std::vector<std::string> argument_names;  // of those that are given, positional ones first
-  std::vector<InputLeaf> leaves;
+  std::vector<TracedLeaf> leaves;
 
+  // What shapes can be said of.
+  std::vector<InputArgument> arguments() const;
   // The arguments as they are now, for a call.
   struct Trees {
     std::vector<nn::Tree> positional;

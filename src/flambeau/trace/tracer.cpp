@@ -125,6 +125,14 @@ graph::Value& Tracer::add_input(std::string name, const Tensor& tensor) {
   return value;
 }
 
+graph::Value& Tracer::add_number_input(std::string name, const Expr& expr) {
+  graph::Value& value = graph_.add_value(std::move(name), graph::SymInt());
+  graph_.add_input(Argument::sym_int(value));
+  symbols_.emplace(expr, &value);
+  numbers_.emplace_back(&value, expr);
+  return value;
+}
+
 void Tracer::bind_symbols(const Tensor& input) {
   const SymbolicGeometry* const geometry = input.symbolic_geometry();
   if (geometry == nullptr) return;

@@ -33,6 +33,7 @@ class Tracer : public ops::Interceptor {
 
   // A tensor that the graph gets from outside: from now on its storage stands for that value.
   graph::Value& add_input(std::string name, const Tensor& tensor);
+  graph::Value& add_number_input(std::string name, const symbolic::Expr& expr);
   // Sizes of that input that are symbols alone, met for the first time, can be read from it.
   void bind_symbols(const Tensor& input);
   // What a tensor that nobody knows becomes: called once for each, it gives the input that holds it.

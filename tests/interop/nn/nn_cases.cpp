@@ -4,6 +4,9 @@
 //   nn_cases init NAME OUT.pt                  a module made with seed 0; its state dict
 //   nn_cases run NAME STATE.pt INPUTS.json OUT.pt
 //                                              runs it with seed 0; its outputs, and its state afterwards
+//   nn_cases export NAME STATE.pt INPUTS.json OUT.pt2
+//
+// "dynamic" in INPUTS.json: {KEY: {DIMENSION: NAME or "AUTO" or "DYNAMIC"}} of tensors.
 //
 // INPUTS.json: {"tensors": "inputs.pt", "training": false, "args": [VALUE...], "kwargs": {NAME: VALUE}},
 // where a VALUE is {"tensor": KEY}, {"int": 1}, {"float": 0.5}, {"bool": true}, {"str": "x"}, {"none": true},
@@ -19,6 +22,7 @@
 #include "cases.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
+#include "flambeau/export.h"
 #include "flambeau/json.h"
 
 namespace flambeau::nn_cases {
@@ -26,6 +30,7 @@ namespace {
 
 struct Inputs {
   bool training = false;
+  ExportOptions options;
   std::vector<nn::Tree> positional;
   std::vector<std::pair<std::string, nn::Tree>> keywords;
 };
@@ -55,6 +60,21 @@ nn::Tree tree_of(const json::Value& value, const Checkpoint& tensors) {
   throw Error(ErrorCode::kInvalidArgument, "unknown kind of input '" + kind + "'");
 }
 
+ExportOptions options_of(const json::Value& dynamic, const Checkpoint& tensors) {
+  trace::ShapesCollection shapes;
+  for (const auto& [key, dims] : dynamic.as_object()) {
+    std::map<int64_t, trace::Dim> spec;
+    for (const auto& [dim, name] : dims.as_object()) {
+      const std::string& text = name.as_string();
+      spec.emplace(std::stol(dim), text == "AUTO"      ? trace::Dim(trace::Dim::AUTO)
+                                   : text == "DYNAMIC" ? trace::Dim(trace::Dim::DYNAMIC)
+                                                       : trace::Dim(text));
+    }
+    shapes.set(tensors.find(key)->storage().get(), spec);
+  }
+  return {.dynamic_shapes = trace::DynamicShapes::of(std::move(shapes))};
+}
+
 Inputs read_inputs(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
@@ -68,6 +88,7 @@ Inputs read_inputs(const std::string& path) {
     inputs.positional.push_back(tree_of(value, tensors));
   for (const auto& [name, value] : root.find("kwargs")->as_object())
     inputs.keywords.emplace_back(name, tree_of(value, tensors));
+  if (const json::Value* const dynamic = root.find("dynamic")) inputs.options = options_of(*dynamic, tensors);
   return inputs;
 }
 
@@ -102,6 +123,17 @@ int run(const std::string& name, const std::string& state, const std::string& in
   return 0;
 }
 
+int export_case(const std::string& name, const std::string& state, const std::string& inputs_path,
+                const std::string& out) {
+  nn::Session session;
+  const auto module = make_case(name);
+  module->load_state_dict(load_checkpoint(state).named());
+  const Inputs inputs = read_inputs(inputs_path);
+  module->train(inputs.training);
+  save_program(export_program(*module, inputs.positional, inputs.keywords, inputs.options), out);
+  return 0;
+}
+
 int main_of(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "list") {
@@ -113,7 +145,11 @@ int main_of(const std::vector<std::string>& arguments) {
   if (command == "init" && arguments.size() == 3) return init(arguments[1], arguments[2]);
   if (command == "run" && arguments.size() == 5)
     return run(arguments[1], arguments[2], arguments[3], arguments[4]);
-  fmt::print(stderr, "nn_cases list | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt\n");
+  if (command == "export" && arguments.size() == 5)
+    return export_case(arguments[1], arguments[2], arguments[3], arguments[4]);
+  fmt::print(stderr,
+             "nn_cases list | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt | export NAME STATE.pt "
+             "INPUTS.json OUT.pt2\n");
   return 2;
 }
 
