@@ -104,12 +104,17 @@ class Exporter {
 
   void add_user_inputs() {
     std::vector<Tensor> tensors;
+    std::vector<std::pair<Tensor, Tensor>> known;
     for (size_t i = 0; i < inputs_.leaves.size(); ++i) {
       TracedLeaf& leaf = inputs_.leaves[i];
       const InputSymbols& symbols = shapes_.symbols()[i];
       if (const Tensor* const tensor = leaf.value.get_if<Tensor>(); tensor != nullptr && tensor->defined()) {
-        Tensor fake = make_fake(info_of(*tensor, symbols));
+        // A tensor that is given twice is one for the model too; its last place is what the graph uses.
+        const auto same = std::ranges::find_if(
+            known, [&](const auto& pair) { return nn::is_same_tensor(pair.first, *tensor); });
+        Tensor fake = same != known.end() ? same->second : make_fake(info_of(*tensor, symbols));
         fake.set_requires_grad(tensor->requires_grad());
+        known.emplace_back(*tensor, fake);
         add_tensor_input(InputKind::kUserInput, "", leaf.name, fake);
         program_.signature.inputs.back().target.clear();
         leaf.value = fake;

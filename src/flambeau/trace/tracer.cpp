@@ -148,7 +148,6 @@ void Tracer::bind_symbols(const Tensor& input) {
     if (metadata) node.metadata = metadata();
     symbols_.emplace(expr, &value);
     numbers_.emplace_back(&value, expr);
-    size_nodes_.push_back(&node);
   }
 }
 
@@ -413,21 +412,94 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
   }
 }
 
+void Tracer::fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments) {
+  const std::string_view name = op.schema.name.name;
+  if (op.schema.name.overload != "input" ||
+      (name != "aten::lstm" && name != "aten::gru" && name != "aten::rnn_tanh" && name != "aten::rnn_relu"))
+    return;
+  const SymbolicGeometry* const input = arguments[0].tensor().symbolic_geometry();
+  if (input == nullptr) return;
+  const bool is_batch_first = arguments[*op.schema.find_argument("batch_first")].get<bool>();
+  env_.specialize(input->sizes[is_batch_first ? 1 : 0]);
+}
+
 std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,
                                 std::span<const Value> arguments) {
+  fix_sequence_lengths(op, arguments);
+  // PyTorch asserts what a conversion was traced with: it would be another operator for another type.
+  if (!is_inside_ && op.schema.name.name == "aten::to" && op.schema.name.overload != "other") {
+    const Tensor& self = arguments[0].tensor();
+    const ops::Operator& assertion = context.library().get("aten::_assert_tensor_metadata");
+    const std::vector<Value> given =
+        ops::bind_arguments(assertion.schema, std::vector<Value>{self},
+                            {{"dtype", self.dtype()}, {"device", self.device()}, {"layout", self.layout()}});
+    std::vector<Value> nothing;
+    add_node(assertion, given, nothing);
+  }
   std::vector<Value> results = fake_results(context, op, arguments);
   if (!is_inside_) add_node(op, arguments, results);
   return results;
 }
 
-void Tracer::finish() {
-  for (graph::Node* const node : size_nodes_) {
-    graph::Value& value = *node->outputs()[0].value();
-    if (value.has_uses()) continue;
-    std::erase_if(numbers_, [&](const auto& number) { return number.first == &value; });
-    graph_.erase(*node);
+// In every input of a node that takes it.
+void Tracer::replace_by_literal(graph::Value& value, int64_t number) {
+  std::vector<graph::Node*> users;
+  for (const graph::ValueRef& ref : value.refs()) {
+    if (ref.role() == graph::ValueRef::Role::kUse && ref.user() != nullptr) users.push_back(ref.user());
   }
-  size_nodes_.clear();
+  for (graph::Node* const user : users) {
+    for (size_t i = 0; i < user->inputs().size(); ++i) {
+      const Argument& input = user->inputs()[i].argument;
+      if (input.is(ArgumentKind::kSymInt) && input.value() == &value) {
+        user->set_input(i, Argument::make<ArgumentKind::kInt>(number));
+      } else if (input.is(ArgumentKind::kSymInts)) {
+        std::vector<graph::SymArgument<int64_t>> numbers;
+        std::vector<int64_t> literals;
+        for (const auto& item : input.get<ArgumentKind::kSymInts>()) {
+          if (!item.ref || item.ref.get() == &value) {
+            literals.push_back(item.ref ? number : item.literal);
+            numbers.emplace_back(literals.back());
+          } else {
+            numbers.emplace_back(*item.ref);
+          }
+        }
+        user->set_input(i, literals.size() == numbers.size()
+                               ? Argument::make<ArgumentKind::kInts>(std::move(literals))
+                               : Argument::make<ArgumentKind::kSymInts>(std::move(numbers)));
+      }
+    }
+  }
+}
+
+// What the trace found to be the same number is computed once: from the size whose symbol is left.
+void Tracer::join_equal_numbers() {
+  std::unordered_map<Expr, graph::Value*, symbolic::ExprHash> first;
+  for (const auto& [value, expr] : numbers_) {
+    if (expr.is_symbol() && env_.simplify(expr) == expr) first.try_emplace(expr, value);
+  }
+  for (const auto& [value, expr] : numbers_) {
+    const Expr plain = env_.simplify(expr);
+    if (plain.is_integer()) {
+      replace_by_literal(*value, plain.integer());
+    } else if (graph::Value* const known = first.try_emplace(plain, value).first->second; known != value) {
+      value->replace_uses_with(*known);
+    }
+  }
+  // Those made last use the others.
+  std::vector<std::pair<graph::Value*, Expr>> left;
+  for (size_t i = numbers_.size(); i-- > 0;) {
+    graph::Value& value = *numbers_[i].first;
+    if (value.producer() != nullptr && !value.has_uses()) {
+      graph_.erase(*value.producer());
+    } else {
+      left.push_back(numbers_[i]);
+    }
+  }
+  numbers_.assign(left.rbegin(), left.rend());
+}
+
+void Tracer::finish() {
+  join_equal_numbers();
   for (const auto& [value, tensor] : tensors_) *value->tensor() = describer_.describe(tensor);
   for (const auto& [value, expr] : numbers_) graph_.set_meta(*value, describer_.describe(SymInt(expr, env_)));
 }

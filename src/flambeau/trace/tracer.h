@@ -68,6 +68,10 @@ class Tracer : public ops::Interceptor {
   std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
+  // PyTorch's operators over sequences are loops: the number of steps is the example's.
+  void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
+  void join_equal_numbers();
+  void replace_by_literal(graph::Value& value, int64_t number);
   void hold(const Tensor& tensor, graph::Value& value);
   graph::Value& add_tensor_value(std::string name, const Tensor& tensor);
   graph::Value& tensor_value(const Tensor& tensor);
@@ -86,7 +90,6 @@ class Tracer : public ops::Interceptor {
   std::vector<std::pair<graph::Value*, symbolic::Expr>> numbers_;
   std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
   std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
-  std::vector<graph::Node*> size_nodes_;
   bool is_inside_ = false;  // a rule is at work: its arithmetic is not the model's
 };
 

@@ -1,6 +1,11 @@
 #include "flambeau/nn/functional/loss.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "flambeau/base/error.h"
+#include "flambeau/nn/functional/shape.h"
 
 namespace flambeau::nn {
 
@@ -20,6 +25,11 @@ Tensor binary_cross_entropy(Input input, const Tensor& target, const Tensor& wei
 }
 Tensor binary_cross_entropy_with_logits(Input input, const Tensor& target, const Tensor& weight,
                                         Reduction reduction, const Tensor& pos_weight) {
+  if (!(sizes(target) == sizes(input.tensor))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the target has the sizes of {}, the input those of {}; they must be the same",
+                            target.summary(), input.tensor.summary()));
+  }
   return call(input, "aten::binary_cross_entropy_with_logits",
               {input.tensor, target, weight, pos_weight, static_cast<int64_t>(reduction)});
 }

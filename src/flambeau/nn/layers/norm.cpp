@@ -38,7 +38,8 @@ Dims dims_of(const std::vector<int64_t>& numbers) { return std::span<const int64
 }  // namespace
 
 template <typename Derived>
-RunningNorm<Derived>::RunningNorm(int64_t num_features, const BatchNormOptions& options) : options_(options) {
+RunningNorm<Derived>::RunningNorm(int64_t num_features, const BatchNormOptions& options)
+    : num_features_(num_features), options_(options) {
   if (options_.affine) {
     weight = init::ones({num_features});
     bias = init::zeros({num_features});
@@ -98,6 +99,12 @@ template <size_t N>
 Tensor InstanceNorm<N>::forward(const Tensor& input) {
   check_dim(*this, input, N + 1, N + 2);
   const bool is_single = dim(input) == N + 1;
+  const bool fits = size(input, is_single ? 0 : 1) == SymInt(this->num_features_);
+  if (!fits && this->options_.affine) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("InstanceNorm{}d is made for {} channels, and {} has another number of them", N,
+                            this->num_features_, input.summary()));
+  }
   const Tensor batch = is_single ? unsqueeze(input, 0) : input;
   const bool uses_input = this->is_training() || !this->options_.track_running_stats;
   if (uses_input) check_batch(1, batch);

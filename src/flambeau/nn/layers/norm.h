@@ -27,6 +27,7 @@ class RunningNorm : public Layer<Derived> {
 
  protected:
   RunningNorm(int64_t num_features, const BatchNormOptions& options);
+  int64_t num_features_;
   BatchNormOptions options_;
 };
 

@@ -13,7 +13,7 @@ Infos<N> broadcast_tensors_shape(std::span<const Info<N>> tensors) {
   Infos<N> views;
   if (tensors.empty()) return views;
   ShortList<N> sizes = tensors[0].sizes;
-  for (const Info<N>& tensor : tensors) sizes = broadcast(sizes, tensor.sizes);
+  for (const Info<N>& tensor : tensors) sizes = broadcast(tensor.sizes, sizes);
   for (const Info<N>& tensor : tensors) views.push_back(expand_info(tensor, sizes.span()));
   return views;
 }

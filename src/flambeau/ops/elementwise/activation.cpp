@@ -167,6 +167,11 @@ Tensor rrelu(Context& context, const Tensor& self, Scalar lower, Scalar upper, b
   return call(context, "aten::leaky_relu", self, (lower.to_double() + upper.to_double()) / 2);
 }
 
+template <typename N>
+Info<N> rrelu_shape(const Info<N>& self, Scalar, Scalar, bool, const Value&) {
+  return elementwise_info<N>(self.dtype, self);
+}
+
 // ---- log_sigmoid is laid out row-major, whatever its argument
 
 template <typename N>
@@ -219,6 +224,7 @@ void define_activation(Library& library) {
       .define(
           "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
           "training=False, Generator? generator=None) -> Tensor")
+      .shape<rrelu_shape<int64_t>, rrelu_shape<SymInt>>()
       .decomposition<rrelu>();
   library.define("aten::log_sigmoid(Tensor self) -> Tensor")
       .shape<row_major_shape<int64_t>, row_major_shape<SymInt>>()

@@ -57,6 +57,12 @@ struct BentLoss {
   }
 };
 
+template <typename N>
+Info<N> bent_shape(const Info<N>& self, const Info<N>& target, int64_t reduction, double) {
+  const Info<N> each = elementwise_info<N>(result_type(self, target), self, target);
+  return reduction == 0 ? each : contiguous<N>(each.dtype, {}, each.device);
+}
+
 Tensor weighted(Context& context, const Tensor& loss, const Tensor* weight) {
   return weight == nullptr ? loss : call(context, "aten::mul.Tensor", loss, *weight);
 }
@@ -127,8 +133,10 @@ void define_losses(Library& library) {
   library.define("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
       .decomposition<l1_loss>();
   library.define("aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor")
+      .shape<bent_shape<int64_t>, bent_shape<SymInt>>()
       .function<BentLoss<false>::loss>();
   library.define("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
+      .shape<bent_shape<int64_t>, bent_shape<SymInt>>()
       .function<BentLoss<true>::loss>();
   library
       .define(

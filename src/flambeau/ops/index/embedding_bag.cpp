@@ -134,6 +134,23 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
                        : numbers(context, index_type, sizes, size_list)};
 }
 
+// With the sizes that run() gives its four results.
+template <typename N>
+std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> bag_shape(const Info<N>& weight, const Info<N>& indices,
+                                                         const Info<N>& offsets, bool, int64_t mode, bool,
+                                                         const Info<N>*, bool include_last,
+                                                         std::optional<int64_t> padding) {
+  const N bags = indices.dim() == 2 ? indices.sizes[0] : offsets.sizes[0] - N(include_last ? 1 : 0);
+  const DType type = promote(indices.dtype, offsets.dtype);
+  const bool is_fast =
+      weight.dtype != DType::kFloat64 && weight.strides[1] == N(1) && padding.value_or(-1) < 0;
+  const auto list = [&](const ShortList<N>& sizes) { return contiguous<N>(type, sizes, weight.device); };
+  const ShortList<N> out{bags, weight.sizes[1]};
+  return {contiguous<N>(weight.dtype, out, weight.device),
+          list({mode != kSum || !is_fast ? indices.element_count() : N(0)}), list({bags}),
+          mode == kMax ? list(out) : list({bags})};
+}
+
 template <bool kTrains>
 Four bag_padded(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
                 int64_t mode, bool, const Tensor* per_sample, bool include_last, int64_t padding) {
@@ -182,6 +199,7 @@ void define_embedding_bag(Library& library) {
           "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
           "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
           "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
+      .shape<bag_shape<int64_t>, bag_shape<SymInt>>()
       .function<bag_optional>();
 }
 

@@ -137,9 +137,7 @@ void define_index(Library& library) {
   for (const char* const schema :
        {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         "aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
-    library.define(schema)
-        .shape<index_shape<int64_t>, index_shape<SymInt>>()
-        .kernel<unsafe_index_kernel>();
+    library.define(schema).shape<index_shape<int64_t>, index_shape<SymInt>>().kernel<unsafe_index_kernel>();
   }
   for (const char* const schema :
        {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",

@@ -9,6 +9,7 @@
 #include "flambeau/ops/reduction.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
+#include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
 namespace {
@@ -125,6 +126,20 @@ Tensor nll_loss2d(Context& context, const Tensor& self, const Tensor& target, co
   return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss2d_forward", self, target,
                                                       optional(weight), reduction, ignored));
 }
+template <typename N>
+Info<N> nll_loss_nd_shape(const Info<N>& self, const Info<N>& target, const Info<N>*, int64_t reduction, N) {
+  if (self.dim() == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "Expected 1 or more dimensions (got 0)");
+  }
+  ShortList<N> expected = self.sizes;
+  expected.erase(self.dim() == 1 ? 0 : 1);
+  if (!(target.sizes == expected)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("Expected target size {}, got {}",
+                                                         sizes_text(expected), sizes_text(target.sizes)));
+  }
+  return contiguous<N>(self.dtype, reduction == kNone ? target.sizes : ShortList<N>(), self.device);
+}
+
 Tensor nll_loss_nd(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
                    int64_t reduction, int64_t ignored) {
   if (self.dim() == 0) {
@@ -253,6 +268,7 @@ void define_nll_loss(Library& library) {
       .define(
           "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
           "ignore_index=-100) -> Tensor")
+      .shape<nll_loss_nd_shape<int64_t>, nll_loss_nd_shape<SymInt>>()
       .decomposition<nll_loss_nd>();
   library
       .define(

@@ -128,6 +128,13 @@ Tensor pairwise_distance(Context& context, const Tensor& x1, const Tensor& x2, d
   return call(context, "aten::norm.ScalarOpt_dim", difference, p, Dims{-1}, keep);
 }
 
+template <typename N>
+Info<N> cosine_similarity_shape(const Info<N>& x1, const Info<N>& x2, int64_t dim, double) {
+  ShortList<N> sizes = broadcast(x1.sizes, x2.sizes);
+  sizes.erase(wrap_dim(dim, sizes.size()));
+  return contiguous<N>(result_type(x1, x2), std::move(sizes), x1.device);
+}
+
 Tensor cosine_similarity(Context& context, const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   const DType common = result_type(x1, x2);
   if (!is_floating(common)) {
@@ -169,6 +176,7 @@ void define_distance(Library& library) {
           "keepdim=False) -> Tensor")
       .decomposition<pairwise_distance>();
   library.define("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+      .shape<cosine_similarity_shape<int64_t>, cosine_similarity_shape<SymInt>>()
       .decomposition<cosine_similarity>();
 }
 

@@ -100,7 +100,8 @@ Tensor flatten(Context& context, const Tensor& self, int64_t start_dim, int64_t 
 
 Tensor ravel(Context& context, const Tensor& self) {
   Info<int64_t> info = ravel_shape(info_of(self));
-  return self.is_contiguous() ? viewed(self, std::move(info)) : viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), info);
+  return self.is_contiguous() ? viewed(self, std::move(info))
+                              : viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), info);
 }
 
 }  // namespace

@@ -77,6 +77,29 @@ ShortList<N> infer_sizes(std::span<const N> shape, const N& count) {
   fail_view("shape '" + sizes_text(shape) + "' is invalid for input of size " + number_text(count));
 }
 
+// Dimensions that become one have the smallest of their strides, says PyTorch; of symbols it is not known
+// which one that is, and the expression remains.
+inline void take_smallest_strides(const Info<SymInt>& info, const ShortList<SymInt>& sizes,
+                                  ShortList<SymInt>& strides) {
+  if (sizes.size() < 2) return;
+  size_t from = 0;
+  for (size_t to = 0; to < sizes.size() && from < info.dim(); ++to) {
+    const symbolic::Expr wanted = sizes[to].expr();
+    if (wanted.is(1) && !info.sizes[from].expr().is(1)) continue;
+    SymInt count = 1;
+    SymInt smallest = info.strides[from];
+    size_t end = from;
+    while (end < info.dim() && !(count.expr() == wanted && end > from)) {
+      count = count * info.sizes[end];
+      if (!info.sizes[end].expr().is(1)) smallest = smaller(smallest, info.strides[end]);
+      ++end;
+    }
+    if (!(count.expr() == wanted)) return;  // dimensions are split here
+    if (end > from + 1) strides[to] = smallest;
+    from = end;
+  }
+}
+
 // Strides that show the same elements in the same order with other sizes; nothing where no strides do.
 template <typename N>
 std::optional<ShortList<N>> view_strides(const Info<N>& info, const ShortList<N>& sizes) {
@@ -111,6 +134,7 @@ std::optional<ShortList<N>> view_strides(const Info<N>& info, const ShortList<N>
     }
   }
   if (next != -1) return std::nullopt;
+  if constexpr (std::is_same_v<N, SymInt>) take_smallest_strides(info, sizes, strides);
   return strides;
 }
 
