@@ -4,6 +4,7 @@
 //   nn_cases init NAME OUT.pt                  a module made with seed 0; its state dict
 //   nn_cases run NAME STATE.pt INPUTS.json OUT.pt
 //                                              runs it with seed 0; its outputs, and its state afterwards
+//   nn_cases calls NAME INPUTS.json            runs it; a line of JSON for each operator that it calls
 //
 // INPUTS.json: {"tensors": "inputs.pt", "training": false, "args": [VALUE...], "kwargs": {NAME: VALUE}},
 // where a VALUE is {"tensor": KEY}, {"int": 1}, {"float": 0.5}, {"bool": true}, {"str": "x"}, {"none": true},
@@ -20,6 +21,7 @@
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/json.h"
+#include "flambeau/ops/elementwise.h"
 
 namespace flambeau::nn_cases {
 namespace {
@@ -102,6 +104,56 @@ int run(const std::string& name, const std::string& state, const std::string& in
   return 0;
 }
 
+// A value of a call: a tensor as its type and sizes, what is no number, text or list of them as a word.
+json::Value described(const Value& value) {
+  if (const auto* const tensor = value.get_if<Tensor>()) {
+    if (tensor->is_wrapped_number()) return described(Value(ops::item(*tensor)));
+    return tensor->defined() ? json::Value(tensor->summary()) : json::Value();
+  }
+  const auto list = [](const auto& items) {
+    json::Value array{json::Array()};
+    for (const auto& one : items) array.push(described(Value(one)));
+    return array;
+  };
+  if (const auto* const tensors = value.get_if<TensorList>()) return list(*tensors);
+  if (const auto* const numbers = value.get_if<Dims>()) return list(*numbers);
+  if (const auto* const numbers = value.get_if<std::vector<double>>()) return list(*numbers);
+  if (const auto* const number = value.get_if<int64_t>()) return *number;
+  if (const auto* const number = value.get_if<double>()) return *number;
+  if (const auto* const flag = value.get_if<bool>()) return *flag;
+  if (const auto* const text = value.get_if<std::string>()) return *text;
+  if (const auto* const dtype = value.get_if<DType>()) return dtype_name(*dtype);
+  if (const auto* const format = value.get_if<MemoryFormat>()) return static_cast<int64_t>(*format);
+  return value.is_none() ? json::Value() : json::Value(value.kind_name());
+}
+
+// Sees the calls of the module, not those that operators make of others.
+class CallPrinter : public ops::Interceptor {
+ public:
+  std::vector<Value> call(ops::Context& context, const ops::Operator& op,
+                          std::span<const Value> arguments) override {
+    json::Value array{json::Array()};
+    for (const Value& argument : arguments) array.push(described(argument));
+    json::Value line;
+    line.set("op", op.name());
+    line.set("args", std::move(array));
+    fmt::print("{}\n", json::dump(line));
+    ops::Context inner = context.without_interceptor();
+    return ops::execute(inner, op, arguments);
+  }
+};
+
+int print_calls(const std::string& name, const std::string& inputs_path) {
+  nn::Session session;
+  const auto module = make_case(name);
+  const Inputs inputs = read_inputs(inputs_path);
+  module->train(inputs.training);
+  CallPrinter printer;
+  session.context().interceptor = &printer;
+  module->call(inputs.positional, inputs.keywords);
+  return 0;
+}
+
 int main_of(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "list") {
@@ -113,7 +165,10 @@ int main_of(const std::vector<std::string>& arguments) {
   if (command == "init" && arguments.size() == 3) return init(arguments[1], arguments[2]);
   if (command == "run" && arguments.size() == 5)
     return run(arguments[1], arguments[2], arguments[3], arguments[4]);
-  fmt::print(stderr, "nn_cases list | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt\n");
+  if (command == "calls" && arguments.size() == 3) return print_calls(arguments[1], arguments[2]);
+  fmt::print(
+      stderr,
+      "nn_cases list | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt | calls NAME INPUTS.json\n");
   return 2;
 }
 

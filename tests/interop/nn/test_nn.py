@@ -138,3 +138,71 @@ def test_outputs(nn_cases, tmp_path, name):
 @pytest.mark.parametrize("name", TRAINING)
 def test_outputs_in_training(nn_cases, tmp_path, name):
     check_run(nn_cases, tmp_path, name, training=True)
+
+
+def described(value):
+    """An argument of a node as `nn_cases calls` writes it."""
+    if isinstance(value, torch.fx.Node):
+        value = value.meta["val"]
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    if isinstance(value, (list, tuple)):
+        return [described(item) for item in value]
+    if isinstance(value, torch.dtype):
+        return str(value).removeprefix("torch.")
+    if isinstance(value, torch.device):
+        return "Device"
+    return value
+
+
+def described_call(node):
+    """All arguments in the schema's order, with the defaults of those that were left out."""
+    arguments = []
+    for i, argument in enumerate(node.target._schema.arguments):
+        value = node.args[i] if i < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
+        text = described(value)
+        if isinstance(text, int) and not isinstance(text, bool):
+            kind = str(argument.real_type)
+            size = argument.N if argument.N is not None else 0
+            if "List[int]" in kind and size:
+                text = [text] * size  # "int[2] stride=1"
+            elif "number" not in kind and "float" in str(argument.type):
+                text = float(text)
+        arguments.append(text)
+    return {"op": node.target._schema.name + (f".{node.target._overloadname}" if node.target._overloadname != "default"
+                                             else ""), "args": arguments}
+
+
+def exported_calls(module, args, kwargs):
+    """The operators of PyTorch's export, without what the exporter itself adds."""
+    program = torch.export.export(module, tuple(args), kwargs)
+    added = {torch.ops.aten._assert_tensor_metadata.default}
+    return [described_call(node) for node in program.graph.nodes
+            if isinstance(node.target, torch._ops.OpOverload) and node.target not in added]
+
+
+def same(ours, theirs):
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    # 1 and 1.0 are not the same number to a graph.
+    return type(ours) is type(theirs) and (ours == theirs or ours != ours and theirs != theirs)
+
+
+def check_calls(nn_cases, tmp_path, name, training):
+    args, kwargs = make_inputs(name)
+    write_inputs(tmp_path / "inputs.json", args, kwargs, training)
+    ours = [json.loads(line) for line in nn_cases("calls", name, tmp_path / "inputs.json").splitlines()]
+    theirs = exported_calls(make(name).train(training), args, kwargs)
+    assert [call["op"] for call in ours] == [call["op"] for call in theirs]
+    for our, their in zip(ours, theirs):
+        assert same(our["args"], their["args"]), f"{our}\n{their}"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operators_are_those_of_an_export(nn_cases, tmp_path, name):
+    check_calls(nn_cases, tmp_path, name, training=False)
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_operators_in_training(nn_cases, tmp_path, name):
+    check_calls(nn_cases, tmp_path, name, training=True)

@@ -36,11 +36,6 @@ Tensor repeat_interleave(Input x, const SymInt& times, std::optional<int64_t> di
 Tensor select(Input x, int64_t dim, const SymInt& index) {
   return call(x, "aten::select.int", {x.tensor, dim, int_value(index)});
 }
-Tensor slice(Input x, int64_t dim, const std::optional<SymInt>& start, const std::optional<SymInt>& end,
-             const SymInt& step) {
-  return call(x, "aten::slice.Tensor",
-              {x.tensor, dim, optional_int(start), optional_int(end), int_value(step)});
-}
 Tensor narrow(Input x, int64_t dim, const SymInt& start, const SymInt& length) {
   return call(x, "aten::narrow", {x.tensor, dim, int_value(start), int_value(length)});
 }
