@@ -9,6 +9,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/extent.h"
+#include "flambeau/symbolic/build.h"
 
 namespace flambeau::nn {
 namespace {
@@ -98,13 +99,54 @@ TEST(Functional, IndexesAsPythonDoes) {
   EXPECT_EQ(calls_of({0, Slice(), 1}), (Calls{"select.int(x, 0, 0)", "select.int(x, 1, 1)"}));
   EXPECT_EQ(calls_of({Ellipsis, Slice(3)}), (Calls{"slice.Tensor(x, 2, 3, 9223372036854775807, 1)"}));
   EXPECT_EQ(calls_of({Ellipsis, NewAxis}), (Calls{"unsqueeze(x, 3)"}));
-  EXPECT_EQ(calls_of({Slice(0, 4), Ellipsis}), Calls{});
+  EXPECT_EQ(calls_of({Slice(0, 4), Ellipsis}), (Calls{"alias(x)"}));
+  EXPECT_EQ(calls_of({Slice()}), (Calls{"slice.Tensor(x, 0, 0, 9223372036854775807, 1)"}));
+  EXPECT_EQ(calls_of({Ellipsis}), (Calls{"alias(x)"}));
   EXPECT_EQ(calls_of({Slice(), rows}).size(), 1U);
   EXPECT_EQ(at(x, {Slice(), rows}).sizes(), (Dims{4, 3, 6}));
   EXPECT_EQ(at(x, {NewAxis, 1, Ellipsis, -1}).sizes(), (Dims{1, 5}));
   EXPECT_EQ(error_of([&] { at(x, {0, 0, 0, 0}); }), "4 indices are given for a tensor of 3 dimensions");
   EXPECT_EQ(error_of([&] { at(x, {Ellipsis, Ellipsis}); }),
             "a tensor is indexed with more than one Ellipsis");
+}
+
+// Symbols are passed on as they were written, whole dimensions of unknown size are sliced.
+TEST(Functional, IndexesWithSymbolsAsPythonDoes) {
+  struct Never : symbolic::Decider {
+    bool decide(const symbolic::Expr& condition) override {
+      ADD_FAILURE() << "a question is asked";
+      return condition == condition;
+    }
+  } never;
+  class Only : public ops::Interceptor {
+   public:
+    std::vector<Value> call(ops::Context&, const ops::Operator& op,
+                            std::span<const Value> arguments) override {
+      std::string text = op.name().substr(6);
+      for (const Value& argument : arguments.subspan(1))
+        text += " " + (argument.is_none() ? "None" : argument.summary());
+      calls.push_back(text);
+      return {arguments[0]};
+    }
+    Calls calls;
+  };
+  Session session;
+  const SymInt n(symbolic::symbol("s0"), never);
+  const Tensor x = Tensor::symbolic(DType::kFloat32, {{n, 6}, {6, 1}, 0});
+  const auto calls_of = [&](const std::vector<Index>& indices) {
+    Only recorder;
+    session.context().interceptor = &recorder;
+    at(x, indices);
+    session.context().interceptor = nullptr;
+    return recorder.calls;
+  };
+  const std::string end = "9223372036854775807";
+  EXPECT_EQ(calls_of({Slice(), 0}), (Calls{"slice.Tensor 0 0 " + end + " 1", "select.int 1 0"}));
+  EXPECT_EQ(calls_of({Slice(), Slice({}, n)}), (Calls{"slice.Tensor 1 None s0 1"}));
+  EXPECT_EQ(calls_of({Slice({}, n), Slice({}, 3)}),
+            (Calls{"slice.Tensor 0 None s0 1", "slice.Tensor 1 None 3 1"}));
+  EXPECT_EQ(calls_of({Slice(n)}), (Calls{"slice.Tensor 0 s0 None 1"}));
+  EXPECT_EQ(calls_of({Ellipsis, Slice({}, 3)}), (Calls{"slice.Tensor 1 0 3 1"}));
 }
 
 TEST(Functional, AsksForSizesOfAnyTensor) {

@@ -43,7 +43,8 @@ class Index {
 // Throws Error(kInvalidArgument) for more indices than dimensions, and for a second Ellipsis.
 Tensor at(Input x, const std::vector<Index>& indices);
 
-// A slice of one dimension: x[..., start:end:step]. Calls nothing where it is all of it.
+// A slice of one dimension, in brackets that name those before it, x[:, start:end], or, for one counted from
+// the end, those behind it: x[..., start:end].
 Tensor slice(Input x, int64_t dim, const std::optional<SymInt>& start = {},
              const std::optional<SymInt>& end = {}, const SymInt& step = 1);
 
