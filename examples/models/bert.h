@@ -43,7 +43,7 @@ class BertEmbeddings : public nn::Layer<BertEmbeddings> {
 
   static constexpr std::array kArguments{"input_ids", "token_type_ids"};
   Tensor forward(const Tensor& input_ids, const Tensor& token_type_ids) {
-    const Tensor positions = nn::slice(position_ids, 1, 0, nn::size(input_ids, 1));
+    const Tensor positions = nn::at(position_ids, {nn::Slice(), nn::Slice({}, nn::size(input_ids, 1))});
     Tensor x = word_embeddings(input_ids);
     x = x + token_type_embeddings(token_type_ids);
     x = x + position_embeddings(positions);
@@ -151,7 +151,7 @@ class Bert : public nn::Layer<Bert> {
     extended = (1.0 - extended) * -10000.0;
     Tensor x = embeddings(input_ids, types);
     for (BertLayer& layer : layers) x = layer(x, extended);
-    const Tensor pooled = nn::tanh((*pooler)(nn::select(x, 1, 0)));
+    const Tensor pooled = nn::tanh((*pooler)(nn::at(x, {nn::Slice(), 0})));
     return {x, pooled};
   }
 

@@ -45,8 +45,8 @@ class LlamaRMSNorm : public nn::Layer<LlamaRMSNorm> {
 };
 
 inline Tensor rotate_half(const Tensor& x, int64_t half) {
-  const Tensor first = nn::slice(x, -1, 0, half);
-  const Tensor second = nn::slice(x, -1, half);
+  const Tensor first = nn::at(x, {nn::Ellipsis, nn::Slice({}, half)});
+  const Tensor second = nn::at(x, {nn::Ellipsis, nn::Slice(half)});
   return nn::cat({-second, first}, -1);
 }
 
@@ -164,8 +164,8 @@ class Llama : public nn::Layer<Llama> {
   Tensor forward(const Tensor& tokens) {
     const auto length = nn::size(tokens, 1);
     Tensor x = embed_tokens(tokens);
-    const Tensor cos = nn::slice(rope_cos, 0, 0, length);
-    const Tensor sin = nn::slice(rope_sin, 0, 0, length);
+    const Tensor cos = nn::at(rope_cos, {nn::Slice({}, length)});
+    const Tensor sin = nn::at(rope_sin, {nn::Slice({}, length)});
     for (LlamaBlock& layer : layers) x = layer(x, cos, sin);
     return (*lm_head)((*norm)(x));
   }

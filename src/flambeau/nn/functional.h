@@ -8,6 +8,7 @@
 #include "flambeau/nn/functional/create.h"
 #include "flambeau/nn/functional/elementwise.h"
 #include "flambeau/nn/functional/embedding.h"
+#include "flambeau/nn/functional/indexing.h"
 #include "flambeau/nn/functional/loss.h"
 #include "flambeau/nn/functional/matrix.h"
 #include "flambeau/nn/functional/norm.h"

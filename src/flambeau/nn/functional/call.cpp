@@ -1,5 +1,6 @@
 #include "flambeau/nn/functional/call.h"
 
+#include "flambeau/base/error.h"
 #include "flambeau/ops/info.h"
 
 namespace flambeau::nn {
@@ -43,6 +44,8 @@ SymIntList sizes(const Tensor& x) {
 
 SymInt size(const Tensor& x, int64_t dim) {
   const SymIntList all = sizes(x);
+  if (all.empty())
+    throw Error(ErrorCode::kInvalidArgument, "a tensor without dimensions is asked for the size of one");
   return all[ops::wrap_dim(dim, all.size())];
 }
 

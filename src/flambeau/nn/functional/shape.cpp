@@ -1,7 +1,5 @@
 #include "flambeau/nn/functional/shape.h"
 
-#include <limits>
-
 #include "flambeau/ops/info.h"
 
 namespace flambeau::nn {
@@ -37,14 +35,6 @@ Tensor repeat_interleave(Input x, const SymInt& times, std::optional<int64_t> di
 }
 Tensor select(Input x, int64_t dim, const SymInt& index) {
   return call(x, "aten::select.int", {x.tensor, dim, int_value(index)});
-}
-Tensor slice(Input x, int64_t dim, const std::optional<SymInt>& start, const std::optional<SymInt>& end,
-             const SymInt& step) {
-  // As Python's x[..., start:end]: from 0, to the largest number.
-  const int64_t place = dim < 0 ? dim + static_cast<int64_t>(nn::dim(x.tensor)) : dim;
-  return call(x, "aten::slice.Tensor",
-              {x.tensor, place, int_value(start.value_or(0)),
-               int_value(end.value_or(std::numeric_limits<int64_t>::max())), int_value(step)});
 }
 Tensor narrow(Input x, int64_t dim, const SymInt& start, const SymInt& length) {
   return call(x, "aten::narrow", {x.tensor, dim, int_value(start), int_value(length)});

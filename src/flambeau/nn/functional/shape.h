@@ -24,9 +24,6 @@ Tensor expand_as(Input x, const Tensor& other);
 Tensor repeat(Input x, const Sizes& times);
 Tensor repeat_interleave(Input x, const SymInt& times, std::optional<int64_t> dim = {});
 Tensor select(Input x, int64_t dim, const SymInt& index);
-// [start, end) of a dimension, as x[start:end:step] does it.
-Tensor slice(Input x, int64_t dim, const std::optional<SymInt>& start = {},
-             const std::optional<SymInt>& end = {}, const SymInt& step = 1);
 Tensor narrow(Input x, int64_t dim, const SymInt& start, const SymInt& length);
 Tensor unfold(Input x, int64_t dimension, int64_t size, int64_t step);
 Tensor flip(Input x, const Dims& dims);
