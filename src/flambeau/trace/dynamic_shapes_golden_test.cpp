@@ -86,11 +86,13 @@ std::string kind_of(const std::string& message) {
 }
 
 void take_step(ShapeEnv& env, const std::string& step, std::map<std::string, SymInt>& values, int& count) {
+  // As Python asks it: with a number on the right.
   const auto expression = [&](const std::string& text) {
-    return symbolic::parse(text, [&](std::string_view name) -> std::optional<Expr> {
-      const auto found = values.find(std::string(name));
-      return found == values.end() ? std::nullopt : std::optional(env.replace(found->second.expr()));
+    const Expr found = symbolic::parse(text, [&](std::string_view name) -> std::optional<Expr> {
+      const auto value = values.find(std::string(name));
+      return value == values.end() ? std::nullopt : std::optional(env.replace(value->second.expr()));
     });
+    return found.is_relation() && found.arg(0).is_number() ? symbolic::reversed(found) : found;
   };
   if (step == "item") {
     values.insert_or_assign(fmt::format("u{}", count++), env.unbacked());
@@ -101,10 +103,7 @@ void take_step(ShapeEnv& env, const std::string& step, std::map<std::string, Sym
   } else if (step.starts_with("int ")) {
     env.specialize(values.at(step.substr(4)));
   } else {
-    const Expr question = expression(step);
-    // As Python asks it.
-    const bool is_turned = question.is_relation() && question.arg(0).is_number();
-    env.decide(is_turned ? symbolic::reversed(question) : question);
+    env.decide(expression(step));
   }
 }
 
