@@ -167,6 +167,7 @@ void Learner::set_replacement(const Expr& symbol, const Expr& target) {
     if (!sizes.contains(as_size)) return;
   }
   info.replacement = target;
+  env_.has_replacements_ = true;
   if (info.replacement_where.empty()) info.replacement_where = env_.where();
   env_.forget_answers();
 }

@@ -105,21 +105,24 @@ SymInt ShapeEnv::unbacked_size(std::optional<int64_t> most) {
   return value;
 }
 
-bool ShapeEnv::decide(const Expr& condition) { return *answer(replace(condition), std::nullopt); }
+bool ShapeEnv::decide(const Expr& condition) { return answer(condition, std::nullopt); }
 
-bool ShapeEnv::decide_or(const Expr& condition, bool fallback) {
-  return *answer(replace(condition), fallback);
-}
+bool ShapeEnv::decide_or(const Expr& condition, bool fallback) { return answer(condition, fallback); }
 
-std::optional<bool> ShapeEnv::answer(const Expr& condition, std::optional<bool> fallback) {
-  if (condition.kind() == Kind::kTrue || condition.kind() == Kind::kFalse)
-    return condition.kind() == Kind::kTrue;
-  if (const std::optional<bool> result = known(condition)) return result;
+bool ShapeEnv::answer(const Expr& given, std::optional<bool> fallback) {
+  if (given.kind() == Kind::kTrue || given.kind() == Kind::kFalse) return given.kind() == Kind::kTrue;
+  if (const auto found = answers_.find(given); found != answers_.end() && found->second)
+    return found->second->kind() == Kind::kTrue;
+  const Expr condition = replace(given);
+  if (const std::optional<bool> result = known(condition)) {
+    answers_.insert_or_assign(given, symbolic::boolean(*result));
+    return *result;
+  }
   Expr guard = condition;
   if (has_unbacked(condition)) {
     guard = without_unbacked(condition);
     if (has_unbacked(guard)) {
-      if (fallback) return fallback;
+      if (fallback) return *fallback;
       throw_data_dependent(condition);
     }
   }
@@ -282,7 +285,10 @@ bool ShapeEnv::has_unbacked(const Expr& expr) const {
   return std::ranges::any_of(expr.args(), [this](const Expr& arg) { return has_unbacked(arg); });
 }
 
-void ShapeEnv::forget_answers() { answers_.clear(); }
+void ShapeEnv::forget_answers() {
+  answers_.clear();
+  simplified_.clear();
+}
 
 void ShapeEnv::throw_data_dependent(const Expr& expr) const {
   std::string origins;

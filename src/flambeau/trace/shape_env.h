@@ -141,7 +141,8 @@ class ShapeEnv : public symbolic::Decider {
 
   SymbolInfo& mutable_info(const symbolic::Expr& symbol);
   symbolic::Expr new_symbol(const std::string& name, bool is_size);
-  std::optional<bool> answer(const symbolic::Expr& condition, std::optional<bool> fallback);
+  bool answer(const symbolic::Expr& condition, std::optional<bool> fallback);
+  symbolic::Expr simplify_anew(const symbolic::Expr& expr);
   symbolic::Expr find_replacement(const symbolic::Expr& symbol) const;
   bool is_divisible(const symbolic::Expr& base, const symbolic::Expr& divisor);
   bool is_sum_of_nonnegative(const symbolic::Expr& expr) const;
@@ -164,7 +165,10 @@ class ShapeEnv : public symbolic::Decider {
   std::vector<Assertion> assertions_;
   std::unordered_map<symbolic::Expr, bool, symbolic::ExprHash> axioms_;
   std::unordered_set<symbolic::Expr, symbolic::ExprHash> divisible_;  // Mod(a, b) that are 0
+  // What was computed since the last thing was learned: traces ask the same of many tensors.
   std::unordered_map<symbolic::Expr, std::optional<symbolic::Expr>, symbolic::ExprHash> answers_;
+  std::unordered_map<symbolic::Expr, symbolic::Expr, symbolic::ExprHash> simplified_;
+  bool has_replacements_ = false;
 };
 
 }  // namespace flambeau::trace
