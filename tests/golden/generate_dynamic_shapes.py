@@ -146,7 +146,12 @@ def outcome(case, shapes):
             if name in case.get("transposed", []):
                 inputs[name] = torch.randn(value[::-1]).t()
     try:
-        program = export(model_of(case["steps"], list(inputs)), tuple(inputs.values()), dynamic_shapes=shapes)
+        program = export(
+            model_of(case["steps"], list(inputs)),
+            tuple(inputs.values()),
+            dynamic_shapes=shapes,
+            prefer_deferred_runtime_asserts_over_guards=case.get("deferred", False),
+        )
     except Exception as error:
         text = str(error)
         if "Constraints violated" in text or "Specializations unexpectedly" in text:
@@ -165,8 +170,11 @@ def outcome(case, shapes):
                 shapes[node.name] = [str(size) for size in value.shape] + [str(stride) for stride in value.stride()]
             else:
                 shapes[node.name] = [str(value)]
+    assertions = [node.args[1] for node in program.graph.nodes if "_assert_scalar" in str(node.target)]
+    assertions = [re.search("for expression (.*) on node", message)[1] for message in assertions]
     return {
         "status": "ok",
+        "assertions": assertions if case.get("deferred") else [],
         "ranges": {str(k): [bound(v.lower), bound(v.upper)] for k, v in program.range_constraints.items()},
         "guards": program._guards_code,
         "shapes": shapes,
@@ -331,6 +339,28 @@ CASES = [
     ("a check of a size that fails", A4, a, {}, ["check x0 >= 9"]),
 ]
 
+# with prefer_deferred_runtime_asserts_over_guards
+DEFERRED = [
+    (f"deferred: {kind} {step}", inputs, dims, {}, [step])
+    for kind, dims in (("a, b", ab), ("AUTO", auto2))
+    for inputs, step in (
+        (X4Y8, "x0 == 4"),
+        ({"x": [6, 3], "y": [8, 3]}, "x0 % 3 == 0"),
+        (X4Y8, "x0 > 3"),
+        (X4Y8, "x0 != 7"),
+        (X4Y8, "x0 < y0"),
+        (XY, "x0 == y0"),
+        (X4Y8, "2*x0 == y0"),
+        (X4Y8, "x0 + y0 > 10"),
+        (X4Y8, "x0*y0 == 32"),
+        (X4Y8, "(x0 + y0) % 3 == 0"),
+        ({"x": [6, 3], "y": [8, 3]}, "x0 // 2 == 3"),
+        (X4Y8, "check x0 >= 3"),
+        (X4Y8, "check x0 < y0"),
+        (X4Y8, "x0*x0 > 10"),
+    )
+]
+
 
 def main():
     cases = []
@@ -340,6 +370,11 @@ def main():
         if rest:
             case["transposed"] = rest[0]
         cases.append(run(case))
+    for name, inputs, dims, bounds, steps in DEFERRED:
+        torch._dynamo.reset()
+        cases.append(
+            run({"name": name, "inputs": inputs, "dims": dims, "bounds": bounds, "steps": steps, "deferred": True})
+        )
     text = ",\n".join(json.dumps(case) for case in cases)
     (HERE / "cases.json").write_text(f"[\n{text}\n]\n")
     (HERE / "MANIFEST").write_text(f"all files\tPyTorch {torch.__version__}, by generate_dynamic_shapes.py\n")

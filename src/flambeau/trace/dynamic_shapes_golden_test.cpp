@@ -30,6 +30,7 @@ struct Outcome {
   std::string status = "ok";
   std::map<std::string, std::string> ranges = {};
   std::vector<std::string> guards = {};
+  std::vector<std::string> assertions = {};
   std::map<std::string, std::vector<std::string>> shapes = {};
   std::set<std::vector<std::string>> findings = {};
   std::vector<std::string> fixes = {};
@@ -118,6 +119,8 @@ Outcome run(const json::Value& test, const Texts& said, const NamedBounds& bound
   };
   Outcome result;
   ShapeEnv env;
+  const bool is_deferred = test.find("deferred") != nullptr;
+  env.set_prefers_assertions(is_deferred);
   std::vector<InputArgument> arguments;
   std::vector<std::pair<std::string, ShapeSpec>> specs;
   std::vector<std::string> transposed;
@@ -165,6 +168,9 @@ Outcome run(const json::Value& test, const Texts& said, const NamedBounds& bound
     for (const auto& [name, range] : constraints.range_constraints())
       result.ranges.emplace(name, range_text(range.min, range.max));
     result.guards = constraints.guards_code;
+    if (is_deferred)
+      for (const Assertion& assertion : env.assertions())
+        result.assertions.push_back(to_string(env.simplify(assertion.condition)));
     for (size_t i = 0; i < arguments.size(); ++i) {
       std::vector<std::string>& texts = result.shapes[arguments[i].name];
       const auto add = [&](const SymInt& value) { texts.push_back(to_string(env.replace(value.expr()))); };
@@ -197,6 +203,10 @@ void compare(const Outcome& ours, const json::Value& theirs) {
     std::vector<std::string> guards;
     for (const json::Value& guard : theirs.find("guards")->as_array()) guards.push_back(guard.as_string());
     EXPECT_EQ(ours.guards, guards);
+    std::vector<std::string> assertions;
+    for (const json::Value& text : theirs.find("assertions")->as_array())
+      assertions.push_back(text.as_string());
+    EXPECT_EQ(ours.assertions, assertions);
     std::map<std::string, std::vector<std::string>> shapes;
     for (const auto& [name, texts] : theirs.find("shapes")->as_object())
       for (const json::Value& text : texts.as_array()) shapes[name].push_back(text.as_string());

@@ -157,7 +157,13 @@ int64_t ShapeEnv::specialize(const SymInt& value) {
 }
 
 void ShapeEnv::add_guard(const Expr& condition) {
+  learned_.push_back(condition);
   Learner(*this).learn(condition);
+  if (prefers_assertions_) {
+    forget_answers();
+    if (!known(condition)) add_assertion(condition, {});
+    return;
+  }
   guards_.push_back({condition, where()});
   for (const auto& [fact, value] : implications(simplify(condition))) axioms_.insert_or_assign(fact, value);
   forget_answers();
@@ -175,10 +181,18 @@ void ShapeEnv::check(const Expr& given, const std::string& message) {
     return;
   }
   if (!has_unbacked(without_unbacked(condition))) {
-    if (!decide(condition)) refuse();
-    return;
+    if (!prefers_assertions_) {
+      if (!decide(condition)) refuse();
+      return;
+    }
+    if (hint_of_condition(condition) == false) refuse();
+    learned_.push_back(condition);
   }
   Learner(*this).learn(condition);
+  add_assertion(condition, message);
+}
+
+void ShapeEnv::add_assertion(const Expr& condition, const std::string& message) {
   Assertion assertion{
       .condition = canonical_condition(condition), .message = message, .where = where(), .symbol = {}};
   // u9 comes before u10.

@@ -33,7 +33,8 @@ struct Assertion {
   symbolic::Expr condition;  // in canonical form
   std::string message;
   std::string where;
-  std::string symbol;  // the newest symbol from data in it: it can be asserted once that one exists
+  std::string
+      symbol;  // the newest symbol from data in it: it can be asserted once that one exists; may be none
 };
 
 // A symbol and what is known of it.
@@ -73,6 +74,12 @@ class ShapeEnv : public symbolic::Decider {
   ~ShapeEnv() override;
   ShapeEnv(const ShapeEnv&) = delete;
   ShapeEnv& operator=(const ShapeEnv&) = delete;
+
+  // With it, guards that ranges and equalities do not say in full become assertions of the program, so that
+  // sizes may be given for which they do not hold (prefer_deferred_runtime_asserts_over_guards). To be set
+  // before anything is asked.
+  void set_prefers_assertions(bool prefers) { prefers_assertions_ = prefers; }
+  bool prefers_assertions() const { return prefers_assertions_; }
 
   // Says which line of the model is running; called when a guard or an assertion is made.
   void set_where(Where where) { where_ = std::move(where); }
@@ -130,6 +137,8 @@ class ShapeEnv : public symbolic::Decider {
 
   const std::vector<ShapeGuard>& guards() const { return guards_; }
   const std::vector<Assertion>& assertions() const { return assertions_; }
+  // Every condition about inputs that was learned from, whatever it became.
+  const std::vector<symbolic::Expr>& learned() const { return learned_; }
   // Is the condition true or false whatever the guards say, for every size in the ranges? For the passes
   // after the trace, which drop such guards.
   std::optional<bool> known_from_ranges(const symbolic::Expr& condition);
@@ -150,10 +159,12 @@ class ShapeEnv : public symbolic::Decider {
   // What is left of the condition once what is known of the symbols from data is used.
   symbolic::Expr without_unbacked(const symbolic::Expr& condition);
   void add_guard(const symbolic::Expr& condition);
+  void add_assertion(const symbolic::Expr& condition, const std::string& message);
   void forget_answers();
   [[noreturn]] void throw_data_dependent(const symbolic::Expr& expr) const;
 
   Where where_;
+  bool prefers_assertions_ = false;
   std::vector<std::unique_ptr<SymbolInfo>> symbols_;
   std::unordered_map<std::string, SymbolInfo*> by_name_;
   std::unordered_set<int> numbers_;                  // taken by names
@@ -163,6 +174,7 @@ class ShapeEnv : public symbolic::Decider {
 
   std::vector<ShapeGuard> guards_;
   std::vector<Assertion> assertions_;
+  std::vector<symbolic::Expr> learned_;
   std::unordered_map<symbolic::Expr, bool, symbolic::ExprHash> axioms_;
   std::unordered_set<symbolic::Expr, symbolic::ExprHash> divisible_;  // Mod(a, b) that are 0
   // What was computed since the last thing was learned: traces ask the same of many tensors.

@@ -69,6 +69,10 @@ class Fixes {
       const auto name = source == source_of_symbol_.end() ? names_.end() : names_.find(source->second);
       if (name == names_.end() || (!range.min && !range.max)) continue;
       Result& result = results_[name->second];
+      if (range.min && range.min == range.max) {
+        result.constant = range.min;
+        continue;
+      }
       result.has_range = true;
       result.min = range.min;
       result.max = range.max;
