@@ -207,7 +207,7 @@ std::optional<bool> ShapeEnv::known_from_ranges(const Expr& condition) {
 
 Expr ShapeEnv::without_unbacked(const Expr& condition) {
   if (!has_unbacked(condition)) return condition;
-  const Expr expr = canonical_condition(simplify(condition));
+  Expr expr = canonical_condition(simplify(condition));
   if (is_value(expr)) return expr;
   const Shifted shifted = shift(*this, expr, true);
   return value_of(shifted).value_or(shifted.expr);

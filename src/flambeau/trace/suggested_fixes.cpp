@@ -129,6 +129,7 @@ class Fixes {
     std::ranges::stable_sort(ranges, {}, by_place);
     std::ranges::stable_sort(others, {}, by_place);
     std::vector<SuggestedFix> result;
+    result.reserve(ranges.size() + others.size());
     for (auto& entry : ranges) result.push_back(std::move(entry.second));
     for (auto& entry : others) result.push_back(std::move(entry.second));
     return result;
