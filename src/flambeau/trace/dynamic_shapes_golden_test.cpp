@@ -119,8 +119,7 @@ Outcome run(const json::Value& test, const Texts& said, const NamedBounds& bound
   };
   Outcome result;
   ShapeEnv env;
-  const bool is_deferred = test.find("deferred") != nullptr;
-  env.set_prefers_assertions(is_deferred);
+  env.set_prefers_assertions(test.find("deferred") != nullptr);
   std::vector<InputArgument> arguments;
   std::vector<std::pair<std::string, ShapeSpec>> specs;
   std::vector<std::string> transposed;
@@ -168,9 +167,12 @@ Outcome run(const json::Value& test, const Texts& said, const NamedBounds& bound
     for (const auto& [name, range] : constraints.range_constraints())
       result.ranges.emplace(name, range_text(range.min, range.max));
     result.guards = constraints.guards_code;
-    if (is_deferred)
-      for (const Assertion& assertion : env.assertions())
-        result.assertions.push_back(to_string(env.simplify(assertion.condition)));
+    std::vector<std::string> places = {""};
+    for (const auto& info : env.symbols())
+      if (!info->is_backed()) places.emplace_back(info->symbol.name());
+    for (const std::string& place : places)
+      for (const Expr& condition : env.assertions_after(place))
+        result.assertions.push_back(to_string(condition));
     for (size_t i = 0; i < arguments.size(); ++i) {
       std::vector<std::string>& texts = result.shapes[arguments[i].name];
       const auto add = [&](const SymInt& value) { texts.push_back(to_string(env.replace(value.expr()))); };

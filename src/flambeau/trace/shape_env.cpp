@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/approximate.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/node.h"
 #include "flambeau/symbolic/print.h"
 #include "flambeau/trace/condition.h"
 #include "flambeau/trace/learn.h"
@@ -297,6 +298,30 @@ bool ShapeEnv::has_unbacked(const Expr& expr) const {
     return found == nullptr || !found->is_backed();
   }
   return std::ranges::any_of(expr.args(), [this](const Expr& arg) { return has_unbacked(arg); });
+}
+
+std::vector<Expr> ShapeEnv::assertions_after(std::string_view symbol) const {
+  std::vector<Expr> result;
+  if (!symbol.empty()) {
+    const SymbolInfo* found = find(symbol);
+    if (found == nullptr || found->is_backed()) return result;
+    const Number& upper = found->range.upper();
+    if (found->range.lower().is_integer())
+      result.push_back(symbolic::make_node(Kind::kGe, {found->symbol, Expr(found->range.lower())}));
+    if (upper.is_integer() && upper.numerator() != std::numeric_limits<int64_t>::max() - 1)
+      result.push_back(symbolic::make_node(Kind::kLe, {found->symbol, Expr(upper)}));
+  }
+  for (const Assertion& assertion : assertions_) {
+    if (assertion.symbol != symbol) continue;
+    const Expr& condition = assertion.condition;
+    // The range says it already.
+    const bool is_bound = !symbol.empty() &&
+                          (condition.kind() == Kind::kLe || condition.kind() == Kind::kGe) &&
+                          ((condition.arg(0).is_symbol() && condition.arg(1).is_number()) ||
+                           (condition.arg(1).is_symbol() && condition.arg(0).is_number()));
+    if (!is_bound && std::ranges::find(result, condition) == result.end()) result.push_back(condition);
+  }
+  return result;
 }
 
 void ShapeEnv::forget_answers() {

@@ -137,6 +137,9 @@ class ShapeEnv : public symbolic::Decider {
 
   const std::vector<ShapeGuard>& guards() const { return guards_; }
   const std::vector<Assertion>& assertions() const { return assertions_; }
+  // What a program asserts as soon as this symbol from data exists: its range, then the assertions it is the
+  // newest symbol of, in order and each once. With no symbol: what it asserts of its inputs, at the start.
+  std::vector<symbolic::Expr> assertions_after(std::string_view symbol) const;
   // Every condition about inputs that was learned from, whatever it became.
   const std::vector<symbolic::Expr>& learned() const { return learned_; }
   // Is the condition true or false whatever the guards say, for every size in the ranges? For the passes
