@@ -342,6 +342,8 @@ CASES = [
     ("a number from data less than another", W, {"x": {"0": "a"}}, {}, ["item", "item", "check u1 >= 0", "check u0 < u1", "check u0 + u1 <= x0"]),
     ("a size from data at most eight", W, {"x": {"0": "a"}}, {}, ["item", "size u0", "check u0 <= 8", "u0 < 9", "u0 != 9"]),
     ("a number from data, quotient", W, {"x": {"0": "a"}}, {}, ["item", "check u0 // 4 > 2"]),
+    ("a number from data that is a derived size", {"x": [6, 3], "w": [3]}, {"x": {"0": "2*a + 2"}}, {}, ["item", "check u0 == x0"]),
+    ("an equal number from data, and two equal names", {"x": [4, 3], "y": [4, 3], "w": [3]}, ab, {}, ["item", "check u0 == x0", "x0 == y0"]),
     ("a number from data that is twice a size", W, {"x": {"0": "AUTO"}}, {}, ["item", "check u0 == 2*x0", "u0 > x0"]),
     ("a sum with a number from data, asked", W, {"x": {"0": "AUTO"}}, {}, ["item", "u0 + x0 > 4"]),
     ("a number from data as a number", W, {"x": {"0": "AUTO"}}, {}, ["item", "int u0"]),
@@ -369,6 +371,10 @@ DEFERRED = [
         (X4Y8, "check x0 < y0"),
         (X4Y8, "x0*x0 > 10"),
     )
+] + [
+    ("deferred: the same name", XY, aa, {}, ["x0 > 1"]),
+    ("deferred: twice, a multiple", {"x": [4, 3], "y": [8, 3]}, {"x": {"0": "a"}, "y": {"0": "2*a"}}, {}, ["y0 % 4 == 0"]),
+    ("deferred: no root", {"x": [8, 3]}, {"x": {"0": "2*a"}}, {}, ["x0 != 7"]),
 ]
 
 

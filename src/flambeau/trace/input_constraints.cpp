@@ -130,7 +130,8 @@ void InputShapes::check_sizes(DimSolver& solver) {
                          .other_source = root};
     // The line that tied them: one of the two was replaced there.
     for (const auto& info : env_.symbols())
-      if (!info->replacement_where.empty() && (info->sources[0] == size.source || info->sources[0] == root))
+      if (!info->replacement_where.empty() && !info->sources.empty() &&
+          (info->sources[0] == size.source || info->sources[0] == root))
         finding.where = info->replacement_where;
     if (size.expr.is_symbol()) {
       if (is_said_equal(size.source, root)) continue;
@@ -257,7 +258,9 @@ bool InputShapes::passes_with(const std::vector<SuggestedFix>& fixes,
 
 ShapeConstraints InputShapes::finish() {
   traced_ = env_.learned().size();
+  env_.end_trace();
   require_equalities();
+  env_.settle();
   findings_.clear();
   sources_.clear();
   said_.clear();

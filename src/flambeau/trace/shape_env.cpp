@@ -160,7 +160,7 @@ int64_t ShapeEnv::specialize(const SymInt& value) {
 void ShapeEnv::add_guard(const Expr& condition) {
   learned_.push_back(condition);
   Learner(*this).learn(condition);
-  if (prefers_assertions_) {
+  if (prefers_assertions_ && is_tracing_) {
     forget_answers();
     if (!known(condition)) add_assertion(condition, {});
     return;
@@ -187,7 +187,7 @@ void ShapeEnv::check(const Expr& given, const std::string& message) {
       return;
     }
     if (hint_of_condition(condition) == false) refuse();
-    learned_.push_back(condition);
+    if (!has_unbacked(condition)) learned_.push_back(condition);
   }
   Learner(*this).learn(condition);
   add_assertion(condition, message);
@@ -246,6 +246,14 @@ void ShapeEnv::constrain_range_for_size(const SymInt& value, std::optional<int64
   if (!expr.is_symbol()) return;
   mutable_info(expr).is_size_like = true;
   forget_answers();
+}
+
+void ShapeEnv::settle() {
+  for (const auto& info : symbols_) {
+    if (!info->replacement) continue;
+    const ValueRange range = bounds(replace(info->symbol));
+    if (range.is_int()) narrow(info->symbol, range);
+  }
 }
 
 bool ShapeEnv::narrow(const Expr& symbol, const ValueRange& range) {

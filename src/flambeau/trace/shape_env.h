@@ -145,6 +145,10 @@ class ShapeEnv : public symbolic::Decider {
   // Is the condition true or false whatever the guards say, for every size in the ranges? For the passes
   // after the trace, which drop such guards.
   std::optional<bool> known_from_ranges(const symbolic::Expr& condition);
+  // After the trace, what is still asked becomes guards in any case: it is about what users said.
+  void end_trace() { is_tracing_ = false; }
+  // After the trace: the ranges of symbols that were replaced follow what replaced them.
+  void settle();
   // Intersects a symbol's range with what a user said, after the trace; false when nothing is left.
   bool narrow(const symbolic::Expr& symbol, const symbolic::ValueRange& range);
 
@@ -168,6 +172,7 @@ class ShapeEnv : public symbolic::Decider {
 
   Where where_;
   bool prefers_assertions_ = false;
+  bool is_tracing_ = true;
   std::vector<std::unique_ptr<SymbolInfo>> symbols_;
   std::unordered_map<std::string, SymbolInfo*> by_name_;
   std::unordered_set<int> numbers_;                  // taken by names
