@@ -146,7 +146,12 @@ def outcome(case, shapes):
             if name in case.get("transposed", []):
                 inputs[name] = torch.randn(value[::-1]).t()
     try:
-        program = export(model_of(case["steps"], list(inputs)), tuple(inputs.values()), dynamic_shapes=shapes)
+        program = export(
+            model_of(case["steps"], list(inputs)),
+            tuple(inputs.values()),
+            dynamic_shapes=shapes,
+            prefer_deferred_runtime_asserts_over_guards=case.get("deferred", False),
+        )
     except Exception as error:
         text = str(error)
         if "Constraints violated" in text or "Specializations unexpectedly" in text:
@@ -165,8 +170,11 @@ def outcome(case, shapes):
                 shapes[node.name] = [str(size) for size in value.shape] + [str(stride) for stride in value.stride()]
             else:
                 shapes[node.name] = [str(value)]
+    assertions = [node.args[1] for node in program.graph.nodes if "_assert_scalar" in str(node.target)]
+    assertions = [re.search("for expression (.*) on node", message)[1] for message in assertions]
     return {
         "status": "ok",
+        "assertions": assertions,
         "ranges": {str(k): [bound(v.lower), bound(v.upper)] for k, v in program.range_constraints.items()},
         "guards": program._guards_code,
         "shapes": shapes,
@@ -327,8 +335,46 @@ CASES = [
     ("two numbers from data, compared", W, {"x": {"0": "AUTO"}}, {}, ["item", "item", "check u0 + 2 < u1", "u0 < u1"]),
     ("a number from data that is a constant", W, {"x": {"0": "AUTO"}}, {}, ["item", "check u0 == 5", "u0 == 5"]),
     ("a number from data that is a multiple", W, {"x": {"0": "AUTO"}}, {}, ["item", "check u0 % 4 == 0", "u0 % 4 == 0"]),
+    ("a number from data that is not another", W, {"x": {"0": "AUTO"}}, {}, ["item", "check u0 != 3", "u0 == 3"]),
+    ("a number from data, strictly more", W, {"x": {"0": "AUTO"}}, {}, ["item", "check u0 > 1", "u0 != 0"]),
+    ("a number from data, doubled", W, {"x": {"0": "AUTO"}}, {}, ["item", "check 2*u0 > 5", "2*u0 > 5"]),
+    ("a number from data, checked twice", W, {"x": {"0": "a"}}, {}, ["item", "check u0 < x0", "check u0 < x0", "check u0 <= x0"]),
+    ("a number from data less than another", W, {"x": {"0": "a"}}, {}, ["item", "item", "check u1 >= 0", "check u0 < u1", "check u0 + u1 <= x0"]),
+    ("a size from data at most eight", W, {"x": {"0": "a"}}, {}, ["item", "size u0", "check u0 <= 8", "u0 < 9", "u0 != 9"]),
+    ("a number from data, quotient", W, {"x": {"0": "a"}}, {}, ["item", "check u0 // 4 > 2"]),
+    ("a number from data that is a derived size", {"x": [6, 3], "w": [3]}, {"x": {"0": "2*a + 2"}}, {}, ["item", "check u0 == x0"]),
+    ("an equal number from data, and two equal names", {"x": [4, 3], "y": [4, 3], "w": [3]}, ab, {}, ["item", "check u0 == x0", "x0 == y0"]),
+    ("a number from data that is twice a size", W, {"x": {"0": "AUTO"}}, {}, ["item", "check u0 == 2*x0", "u0 > x0"]),
+    ("a sum with a number from data, asked", W, {"x": {"0": "AUTO"}}, {}, ["item", "u0 + x0 > 4"]),
+    ("a number from data as a number", W, {"x": {"0": "AUTO"}}, {}, ["item", "int u0"]),
     ("a check of a size", A4, a, {}, ["check x0 >= 3"]),
     ("a check of a size that fails", A4, a, {}, ["check x0 >= 9"]),
+]
+
+# with prefer_deferred_runtime_asserts_over_guards
+DEFERRED = [
+    (f"deferred: {kind} {step}", inputs, dims, {}, [step])
+    for kind, dims in (("a, b", ab), ("AUTO", auto2))
+    for inputs, step in (
+        (X4Y8, "x0 == 4"),
+        ({"x": [6, 3], "y": [8, 3]}, "x0 % 3 == 0"),
+        (X4Y8, "x0 > 3"),
+        (X4Y8, "x0 != 7"),
+        (X4Y8, "x0 < y0"),
+        (XY, "x0 == y0"),
+        (X4Y8, "2*x0 == y0"),
+        (X4Y8, "x0 + y0 > 10"),
+        (X4Y8, "x0*y0 == 32"),
+        (X4Y8, "(x0 + y0) % 3 == 0"),
+        ({"x": [6, 3], "y": [8, 3]}, "x0 // 2 == 3"),
+        (X4Y8, "check x0 >= 3"),
+        (X4Y8, "check x0 < y0"),
+        (X4Y8, "x0*x0 > 10"),
+    )
+] + [
+    ("deferred: the same name", XY, aa, {}, ["x0 > 1"]),
+    ("deferred: twice, a multiple", {"x": [4, 3], "y": [8, 3]}, {"x": {"0": "a"}, "y": {"0": "2*a"}}, {}, ["y0 % 4 == 0"]),
+    ("deferred: no root", {"x": [8, 3]}, {"x": {"0": "2*a"}}, {}, ["x0 != 7"]),
 ]
 
 
@@ -340,6 +386,11 @@ def main():
         if rest:
             case["transposed"] = rest[0]
         cases.append(run(case))
+    for name, inputs, dims, bounds, steps in DEFERRED:
+        torch._dynamo.reset()
+        cases.append(
+            run({"name": name, "inputs": inputs, "dims": dims, "bounds": bounds, "steps": steps, "deferred": True})
+        )
     text = ",\n".join(json.dumps(case) for case in cases)
     (HERE / "cases.json").write_text(f"[\n{text}\n]\n")
     (HERE / "MANIFEST").write_text(f"all files\tPyTorch {torch.__version__}, by generate_dynamic_shapes.py\n")

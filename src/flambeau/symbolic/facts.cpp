@@ -147,24 +147,50 @@ void Facts::learn(Fact fact, Fuzzy value) {
   (*value ? yes_ : no_) |= bit(fact);
 }
 
-bool Facts::deduce() {
+namespace {
+
+bool deduce_all(uint32_t& yes, uint32_t& no) {
   static const Rules rules;
   bool changed = true;
   while (changed) {
     changed = false;
     for (const Clause& clause : rules.clauses()) {
-      if ((clause.facts & yes_) != 0 || (clause.denied & no_) != 0) continue;
-      const uint32_t open_facts = clause.facts & ~no_;
-      const uint32_t open_denied = clause.denied & ~yes_;
+      if ((clause.facts & yes) != 0 || (clause.denied & no) != 0) continue;
+      const uint32_t open_facts = clause.facts & ~no;
+      const uint32_t open_denied = clause.denied & ~yes;
       const int open = __builtin_popcount(open_facts) + __builtin_popcount(open_denied);
       if (open == 0) return false;
       if (open > 1) continue;
-      yes_ |= open_facts;
-      no_ |= open_denied;
+      yes |= open_facts;
+      no |= open_denied;
       changed = true;
     }
   }
   return true;
+}
+
+// What follows depends on nothing but the facts, and the expressions of a program have few different sets.
+struct Deduced {
+  uint64_t from = 0;
+  uint32_t yes = 0;
+  uint32_t no = 0;
+  bool is_consistent = true;  // no facts at all are
+};
+constexpr size_t kRemembered = 256;
+
+}  // namespace
+
+bool Facts::deduce() {
+  thread_local std::array<Deduced, kRemembered> remembered;
+  const uint64_t from = uint64_t{yes_} << 32 | no_;
+  Deduced& known = remembered[from * 0x9e3779b97f4a7c15u >> 56];
+  if (known.from != from) {
+    known = {.from = from, .yes = yes_, .no = no_, .is_consistent = false};
+    known.is_consistent = deduce_all(known.yes, known.no);
+  }
+  yes_ = known.yes;
+  no_ = known.no;
+  return known.is_consistent;
 }
 
 }  // namespace flambeau::symbolic

@@ -83,7 +83,11 @@ Expr or_of_chain(const std::vector<Expr>& args) {
   return make_node(Kind::kOr, std::move(flat));
 }
 
-Expr boolean(bool value) { return make_node(value ? Kind::kTrue : Kind::kFalse, {}); }
+Expr boolean(bool value) {
+  static const Expr yes = make_node(Kind::kTrue, {});
+  static const Expr no = make_node(Kind::kFalse, {});
+  return value ? yes : no;
+}
 
 Expr and_(std::vector<Expr> args) { return combine(Kind::kAnd, std::move(args)); }
 Expr or_(std::vector<Expr> args) { return combine(Kind::kOr, std::move(args)); }

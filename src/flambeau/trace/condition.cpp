@@ -152,6 +152,7 @@ Expr distribute(const Expr& condition) {
     clauses = std::move(next);
   }
   std::vector<Expr> result;
+  result.reserve(clauses.size());
   for (std::vector<Expr>& clause : clauses) result.push_back(symbolic::or_(std::move(clause)));
   return symbolic::and_(std::move(result));
 }

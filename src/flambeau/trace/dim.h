@@ -36,9 +36,11 @@ struct DimHint {
 
 class Dim {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): PyTorch's names
   static constexpr DimHint AUTO{DimKind::kAuto};
   static constexpr DimHint DYNAMIC{DimKind::kDynamic};
   static constexpr DimHint STATIC{DimKind::kStatic};
+  // NOLINTEND(readability-identifier-naming)
 
   Dim() = default;
   // Throws Error(kInvalidArgument) for a name that is no identifier, and unless min < max.

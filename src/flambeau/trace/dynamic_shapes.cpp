@@ -277,6 +277,7 @@ std::vector<ShapeSpec> DynamicShapes::resolve(std::span<const InputArgument> arg
     return result;
   }
   std::vector<std::string> found;
+  found.reserve(specs_.size());
   for (const auto& spec : specs_) found.push_back(spec.first);
   std::vector<std::string> sorted_found = found;
   std::vector<std::string> sorted_wanted = wanted;
@@ -337,6 +338,7 @@ DynamicShapes DynamicShapes::of_examples(std::span<const InputArgument> example,
       }
       if (is_dict(tree.kind())) return ShapeSpec::dict(std::move(items));
       std::vector<ShapeSpec> values;
+      values.reserve(items.size());
       for (auto& item : items) values.push_back(std::move(item.second));
       return tree.kind() == TreeKind::kList ? ShapeSpec::list(std::move(values))
                                             : ShapeSpec::tuple(std::move(values));

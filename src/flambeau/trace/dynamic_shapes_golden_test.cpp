@@ -30,6 +30,7 @@ struct Outcome {
   std::string status = "ok";
   std::map<std::string, std::string> ranges = {};
   std::vector<std::string> guards = {};
+  std::vector<std::string> assertions = {};
   std::map<std::string, std::vector<std::string>> shapes = {};
   std::set<std::vector<std::string>> findings = {};
   std::vector<std::string> fixes = {};
@@ -86,11 +87,13 @@ std::string kind_of(const std::string& message) {
 }
 
 void take_step(ShapeEnv& env, const std::string& step, std::map<std::string, SymInt>& values, int& count) {
+  // As Python asks it: with a number on the right.
   const auto expression = [&](const std::string& text) {
-    return symbolic::parse(text, [&](std::string_view name) -> std::optional<Expr> {
-      const auto found = values.find(std::string(name));
-      return found == values.end() ? std::nullopt : std::optional(env.replace(found->second.expr()));
+    const Expr found = symbolic::parse(text, [&](std::string_view name) -> std::optional<Expr> {
+      const auto value = values.find(std::string(name));
+      return value == values.end() ? std::nullopt : std::optional(env.replace(value->second.expr()));
     });
+    return found.is_relation() && found.arg(0).is_number() ? symbolic::reversed(found) : found;
   };
   if (step == "item") {
     values.insert_or_assign(fmt::format("u{}", count++), env.unbacked());
@@ -101,10 +104,7 @@ void take_step(ShapeEnv& env, const std::string& step, std::map<std::string, Sym
   } else if (step.starts_with("int ")) {
     env.specialize(values.at(step.substr(4)));
   } else {
-    const Expr question = expression(step);
-    // As Python asks it.
-    const bool is_turned = question.is_relation() && question.arg(0).is_number();
-    env.decide(is_turned ? symbolic::reversed(question) : question);
+    env.decide(expression(step));
   }
 }
 
@@ -119,6 +119,7 @@ Outcome run(const json::Value& test, const Texts& said, const NamedBounds& bound
   };
   Outcome result;
   ShapeEnv env;
+  env.set_prefers_assertions(test.find("deferred") != nullptr);
   std::vector<InputArgument> arguments;
   std::vector<std::pair<std::string, ShapeSpec>> specs;
   std::vector<std::string> transposed;
@@ -166,6 +167,12 @@ Outcome run(const json::Value& test, const Texts& said, const NamedBounds& bound
     for (const auto& [name, range] : constraints.range_constraints())
       result.ranges.emplace(name, range_text(range.min, range.max));
     result.guards = constraints.guards_code;
+    std::vector<std::string> places = {""};
+    for (const auto& info : env.symbols())
+      if (!info->is_backed()) places.emplace_back(info->symbol.name());
+    for (const std::string& place : places)
+      for (const Expr& condition : env.assertions_after(place))
+        result.assertions.push_back(to_string(condition));
     for (size_t i = 0; i < arguments.size(); ++i) {
       std::vector<std::string>& texts = result.shapes[arguments[i].name];
       const auto add = [&](const SymInt& value) { texts.push_back(to_string(env.replace(value.expr()))); };
@@ -198,6 +205,10 @@ void compare(const Outcome& ours, const json::Value& theirs) {
     std::vector<std::string> guards;
     for (const json::Value& guard : theirs.find("guards")->as_array()) guards.push_back(guard.as_string());
     EXPECT_EQ(ours.guards, guards);
+    std::vector<std::string> assertions;
+    for (const json::Value& text : theirs.find("assertions")->as_array())
+      assertions.push_back(text.as_string());
+    EXPECT_EQ(ours.assertions, assertions);
     std::map<std::string, std::vector<std::string>> shapes;
     for (const auto& [name, texts] : theirs.find("shapes")->as_object())
       for (const json::Value& text : texts.as_array()) shapes[name].push_back(text.as_string());

@@ -128,13 +128,10 @@ void InputShapes::check_sizes(DimSolver& solver) {
                          .source = size.source,
                          .detail = name_of(root),
                          .other_source = root};
-    // The line that tied them.
-    for (const ShapeGuard& guard : env_.guards())
-      if (guard.condition.kind() == symbolic::Kind::kEq &&
-          contains(env_.replace(guard.condition), symbols[0]))
-        finding.where = guard.where;
+    // The line that tied them: one of the two was replaced there.
     for (const auto& info : env_.symbols())
-      if (!info->sources.empty() && info->sources[0] == size.source && !info->replacement_where.empty())
+      if (!info->replacement_where.empty() && !info->sources.empty() &&
+          (info->sources[0] == size.source || info->sources[0] == root))
         finding.where = info->replacement_where;
     if (size.expr.is_symbol()) {
       if (is_said_equal(size.source, root)) continue;
@@ -177,6 +174,13 @@ void InputShapes::check_guards(DimSolver& solver) {
                          .detail = text_of(condition),
                          .where = guard.where});
   }
+}
+
+// Assertions about sizes alone are no findings, but may leave a dimension one size only.
+void InputShapes::check_assertions(DimSolver& solver) {
+  for (const Assertion& assertion : env_.assertions())
+    if (assertion.symbol.empty() && !env_.known_from_ranges(assertion.condition))
+      solver.add(env_.simplify(assertion.condition));
 }
 
 void InputShapes::check_ranges(DimSolver& solver) {
@@ -226,6 +230,7 @@ bool InputShapes::passes_with(const std::vector<SuggestedFix>& fixes,
       spec = ShapeSpec(std::move(fixed));
     }
     ShapeEnv env;
+    env.set_prefers_assertions(env_.prefers_assertions());
     InputShapes again(env, leaves_, std::move(specs));
     std::map<std::string, Expr> values;
     for (size_t i = 0; i < leaves_.size(); ++i) {
@@ -237,8 +242,8 @@ bool InputShapes::passes_with(const std::vector<SuggestedFix>& fixes,
         values.emplace(fmt::format("{}.stride()[{}]", leaves_[i].source, d), symbols.strides[d].expr());
       }
     }
-    for (size_t i = 0; i < trace_guards_; ++i) {
-      const Expr& condition = env_.guards()[i].condition;
+    for (size_t i = 0; i < traced_; ++i) {
+      const Expr& condition = env_.learned()[i];
       symbolic::Replacements replacements;
       for (const Expr& symbol : free_symbols(condition))
         replacements.emplace(symbol, values.at(env_.info(symbol).sources[0]));
@@ -252,14 +257,17 @@ bool InputShapes::passes_with(const std::vector<SuggestedFix>& fixes,
 }
 
 ShapeConstraints InputShapes::finish() {
-  trace_guards_ = env_.guards().size();
+  traced_ = env_.learned().size();
+  env_.end_trace();
   require_equalities();
+  env_.settle();
   findings_.clear();
   sources_.clear();
   said_.clear();
   DimSolver solver(env_);
   check_sizes(solver);
   check_guards(solver);
+  check_assertions(solver);
   check_ranges(solver);
   solver.solve();
   std::map<std::string, std::string> source_of_symbol;

@@ -93,6 +93,7 @@ class InputShapes {
   void require_equalities();
   void check_sizes(DimSolver& solver);
   void check_guards(DimSolver& solver);
+  void check_assertions(DimSolver& solver);
   void check_ranges(DimSolver& solver);
   std::string find_parent(std::string source) const;
   symbolic::Expr definition(const std::string& source) const;
@@ -120,7 +121,7 @@ class InputShapes {
   // While finishing: sources of each symbol, in order, and the ranges that were said for it.
   std::vector<std::pair<symbolic::Expr, std::vector<std::string>>> sources_;
   std::map<std::string, std::vector<symbolic::ValueRange>> said_;
-  size_t trace_guards_ = 0;  // guards of the trace; later ones come from finish()
+  size_t traced_ = 0;  // conditions of the trace; later ones come from finish()
   bool is_replay_ = false;
   std::vector<ShapeFinding> findings_;
   std::vector<SuggestedFix> fixes_;

@@ -34,6 +34,14 @@ bool is_division_by_more_than_one(const Expr& expr) {
   return std::ranges::any_of(expr.args(), [](const Expr& arg) { return is_division_by_more_than_one(arg); });
 }
 
+// A symbol, with a number added or multiplied. With anything else as a size, assertions could not be stated.
+bool is_simple(const Expr& expr) {
+  if (expr.is_symbol()) return true;
+  if ((expr.kind() != Kind::kAdd && expr.kind() != Kind::kMul) || expr.args().size() != 2) return false;
+  return (expr.arg(0).is_integer() && is_simple(expr.arg(1))) ||
+         (expr.arg(1).is_integer() && is_simple(expr.arg(0)));
+}
+
 // The integers of a range of rationals.
 ValueRange whole(const ValueRange& range) {
   const auto round = [](Kind kind, const Number& number) {
@@ -137,6 +145,7 @@ void Learner::set_replacement(const Expr& symbol, const Expr& target) {
   SymbolInfo& info = env_.mutable_info(symbol);
   if (info.replacement && *info.replacement == target) return;
   if (contains(target, symbol)) return;
+  if (env_.prefers_assertions() && !is_simple(target)) return;
   const ValueRange before = info.range;
   ValueRange bound = env_.bounds(target);
   if (compare(bound.lower(), before.upper()) > 0 || compare(before.lower(), bound.upper()) > 0) return;
@@ -167,6 +176,7 @@ void Learner::set_replacement(const Expr& symbol, const Expr& target) {
     if (!sizes.contains(as_size)) return;
   }
   info.replacement = target;
+  env_.has_replacements_ = true;
   if (info.replacement_where.empty()) info.replacement_where = env_.where();
   env_.forget_answers();
 }

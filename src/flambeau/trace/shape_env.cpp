@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/approximate.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/node.h"
 #include "flambeau/symbolic/print.h"
 #include "flambeau/trace/condition.h"
 #include "flambeau/trace/learn.h"
@@ -105,21 +106,24 @@ SymInt ShapeEnv::unbacked_size(std::optional<int64_t> most) {
   return value;
 }
 
-bool ShapeEnv::decide(const Expr& condition) { return *answer(replace(condition), std::nullopt); }
+bool ShapeEnv::decide(const Expr& condition) { return answer(condition, std::nullopt); }
 
-bool ShapeEnv::decide_or(const Expr& condition, bool fallback) {
-  return *answer(replace(condition), fallback);
-}
+bool ShapeEnv::decide_or(const Expr& condition, bool fallback) { return answer(condition, fallback); }
 
-std::optional<bool> ShapeEnv::answer(const Expr& condition, std::optional<bool> fallback) {
-  if (condition.kind() == Kind::kTrue || condition.kind() == Kind::kFalse)
-    return condition.kind() == Kind::kTrue;
-  if (const std::optional<bool> result = known(condition)) return result;
+bool ShapeEnv::answer(const Expr& given, std::optional<bool> fallback) {
+  if (given.kind() == Kind::kTrue || given.kind() == Kind::kFalse) return given.kind() == Kind::kTrue;
+  if (const auto found = answers_.find(given); found != answers_.end() && found->second)
+    return found->second->kind() == Kind::kTrue;
+  const Expr condition = replace(given);
+  if (const std::optional<bool> result = known(condition)) {
+    answers_.insert_or_assign(given, symbolic::boolean(*result));
+    return *result;
+  }
   Expr guard = condition;
   if (has_unbacked(condition)) {
     guard = without_unbacked(condition);
     if (has_unbacked(guard)) {
-      if (fallback) return fallback;
+      if (fallback) return *fallback;
       throw_data_dependent(condition);
     }
   }
@@ -154,7 +158,13 @@ int64_t ShapeEnv::specialize(const SymInt& value) {
 }
 
 void ShapeEnv::add_guard(const Expr& condition) {
+  learned_.push_back(condition);
   Learner(*this).learn(condition);
+  if (prefers_assertions_ && is_tracing_) {
+    forget_answers();
+    if (!known(condition)) add_assertion(condition, {});
+    return;
+  }
   guards_.push_back({condition, where()});
   for (const auto& [fact, value] : implications(simplify(condition))) axioms_.insert_or_assign(fact, value);
   forget_answers();
@@ -172,10 +182,18 @@ void ShapeEnv::check(const Expr& given, const std::string& message) {
     return;
   }
   if (!has_unbacked(without_unbacked(condition))) {
-    if (!decide(condition)) refuse();
-    return;
+    if (!prefers_assertions_) {
+      if (!decide(condition)) refuse();
+      return;
+    }
+    if (hint_of_condition(condition) == false) refuse();
+    if (!has_unbacked(condition)) learned_.push_back(condition);
   }
   Learner(*this).learn(condition);
+  add_assertion(condition, message);
+}
+
+void ShapeEnv::add_assertion(const Expr& condition, const std::string& message) {
   Assertion assertion{
       .condition = canonical_condition(condition), .message = message, .where = where(), .symbol = {}};
   // u9 comes before u10.
@@ -230,6 +248,14 @@ void ShapeEnv::constrain_range_for_size(const SymInt& value, std::optional<int64
   forget_answers();
 }
 
+void ShapeEnv::settle() {
+  for (const auto& info : symbols_) {
+    if (!info->replacement) continue;
+    const ValueRange range = bounds(replace(info->symbol));
+    if (range.is_int()) narrow(info->symbol, range);
+  }
+}
+
 bool ShapeEnv::narrow(const Expr& symbol, const ValueRange& range) {
   SymbolInfo& found = mutable_info(symbol);
   if (compare(range.lower(), found.range.upper()) > 0 || compare(found.range.lower(), range.upper()) > 0)
@@ -282,7 +308,34 @@ bool ShapeEnv::has_unbacked(const Expr& expr) const {
   return std::ranges::any_of(expr.args(), [this](const Expr& arg) { return has_unbacked(arg); });
 }
 
-void ShapeEnv::forget_answers() { answers_.clear(); }
+std::vector<Expr> ShapeEnv::assertions_after(std::string_view symbol) const {
+  std::vector<Expr> result;
+  if (!symbol.empty()) {
+    const SymbolInfo* found = find(symbol);
+    if (found == nullptr || found->is_backed()) return result;
+    const Number& upper = found->range.upper();
+    if (found->range.lower().is_integer())
+      result.push_back(symbolic::make_node(Kind::kGe, {found->symbol, Expr(found->range.lower())}));
+    if (upper.is_integer() && upper.numerator() != std::numeric_limits<int64_t>::max() - 1)
+      result.push_back(symbolic::make_node(Kind::kLe, {found->symbol, Expr(upper)}));
+  }
+  for (const Assertion& assertion : assertions_) {
+    if (assertion.symbol != symbol) continue;
+    const Expr& condition = assertion.condition;
+    // The range says it already.
+    const bool is_bound = !symbol.empty() &&
+                          (condition.kind() == Kind::kLe || condition.kind() == Kind::kGe) &&
+                          ((condition.arg(0).is_symbol() && condition.arg(1).is_number()) ||
+                           (condition.arg(1).is_symbol() && condition.arg(0).is_number()));
+    if (!is_bound && std::ranges::find(result, condition) == result.end()) result.push_back(condition);
+  }
+  return result;
+}
+
+void ShapeEnv::forget_answers() {
+  answers_.clear();
+  simplified_.clear();
+}
 
 void ShapeEnv::throw_data_dependent(const Expr& expr) const {
   std::string origins;

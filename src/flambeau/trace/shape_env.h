@@ -33,7 +33,8 @@ struct Assertion {
   symbolic::Expr condition;  // in canonical form
   std::string message;
   std::string where;
-  std::string symbol;  // the newest symbol from data in it: it can be asserted once that one exists
+  std::string
+      symbol;  // the newest symbol from data in it: it can be asserted once that one exists; may be none
 };
 
 // A symbol and what is known of it.
@@ -73,6 +74,12 @@ class ShapeEnv : public symbolic::Decider {
   ~ShapeEnv() override;
   ShapeEnv(const ShapeEnv&) = delete;
   ShapeEnv& operator=(const ShapeEnv&) = delete;
+
+  // With it, guards that ranges and equalities do not say in full become assertions of the program, so that
+  // sizes may be given for which they do not hold (prefer_deferred_runtime_asserts_over_guards). To be set
+  // before anything is asked.
+  void set_prefers_assertions(bool prefers) { prefers_assertions_ = prefers; }
+  bool prefers_assertions() const { return prefers_assertions_; }
 
   // Says which line of the model is running; called when a guard or an assertion is made.
   void set_where(Where where) { where_ = std::move(where); }
@@ -130,9 +137,18 @@ class ShapeEnv : public symbolic::Decider {
 
   const std::vector<ShapeGuard>& guards() const { return guards_; }
   const std::vector<Assertion>& assertions() const { return assertions_; }
+  // What a program asserts as soon as this symbol from data exists: its range, then the assertions it is the
+  // newest symbol of, in order and each once. With no symbol: what it asserts of its inputs, at the start.
+  std::vector<symbolic::Expr> assertions_after(std::string_view symbol) const;
+  // Every condition about inputs that was learned from, whatever it became.
+  const std::vector<symbolic::Expr>& learned() const { return learned_; }
   // Is the condition true or false whatever the guards say, for every size in the ranges? For the passes
   // after the trace, which drop such guards.
   std::optional<bool> known_from_ranges(const symbolic::Expr& condition);
+  // After the trace, what is still asked becomes guards in any case: it is about what users said.
+  void end_trace() { is_tracing_ = false; }
+  // After the trace: the ranges of symbols that were replaced follow what replaced them.
+  void settle();
   // Intersects a symbol's range with what a user said, after the trace; false when nothing is left.
   bool narrow(const symbolic::Expr& symbol, const symbolic::ValueRange& range);
 
@@ -141,7 +157,8 @@ class ShapeEnv : public symbolic::Decider {
 
   SymbolInfo& mutable_info(const symbolic::Expr& symbol);
   symbolic::Expr new_symbol(const std::string& name, bool is_size);
-  std::optional<bool> answer(const symbolic::Expr& condition, std::optional<bool> fallback);
+  bool answer(const symbolic::Expr& condition, std::optional<bool> fallback);
+  symbolic::Expr simplify_anew(const symbolic::Expr& expr);
   symbolic::Expr find_replacement(const symbolic::Expr& symbol) const;
   bool is_divisible(const symbolic::Expr& base, const symbolic::Expr& divisor);
   bool is_sum_of_nonnegative(const symbolic::Expr& expr) const;
@@ -149,10 +166,13 @@ class ShapeEnv : public symbolic::Decider {
   // What is left of the condition once what is known of the symbols from data is used.
   symbolic::Expr without_unbacked(const symbolic::Expr& condition);
   void add_guard(const symbolic::Expr& condition);
+  void add_assertion(const symbolic::Expr& condition, const std::string& message);
   void forget_answers();
   [[noreturn]] void throw_data_dependent(const symbolic::Expr& expr) const;
 
   Where where_;
+  bool prefers_assertions_ = false;
+  bool is_tracing_ = true;
   std::vector<std::unique_ptr<SymbolInfo>> symbols_;
   std::unordered_map<std::string, SymbolInfo*> by_name_;
   std::unordered_set<int> numbers_;                  // taken by names
@@ -162,9 +182,13 @@ class ShapeEnv : public symbolic::Decider {
 
   std::vector<ShapeGuard> guards_;
   std::vector<Assertion> assertions_;
+  std::vector<symbolic::Expr> learned_;
   std::unordered_map<symbolic::Expr, bool, symbolic::ExprHash> axioms_;
   std::unordered_set<symbolic::Expr, symbolic::ExprHash> divisible_;  // Mod(a, b) that are 0
+  // What was computed since the last thing was learned: traces ask the same of many tensors.
   std::unordered_map<symbolic::Expr, std::optional<symbolic::Expr>, symbolic::ExprHash> answers_;
+  std::unordered_map<symbolic::Expr, symbolic::Expr, symbolic::ExprHash> simplified_;
+  bool has_replacements_ = false;
 };
 
 }  // namespace flambeau::trace

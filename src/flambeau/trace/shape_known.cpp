@@ -35,7 +35,7 @@ Expr ShapeEnv::find_replacement(const Expr& symbol) const {
 }
 
 Expr ShapeEnv::replace(const Expr& expr) const {
-  if (expr.is_constant()) return expr;
+  if (!has_replacements_ || expr.is_constant()) return expr;
   symbolic::Replacements replacements;
   for (const Expr& symbol : free_symbols(expr)) {
     const Expr target = find_replacement(symbol);
@@ -52,7 +52,15 @@ bool ShapeEnv::is_divisible(const Expr& base, const Expr& divisor) {
   return divisible_.contains(replace(symbolic::mod(base, divisor)));
 }
 
-Expr ShapeEnv::simplify(const Expr& given) {
+Expr ShapeEnv::simplify(const Expr& expr) {
+  if (expr.is_symbol() && !has_replacements_) return expr;
+  if (const auto found = simplified_.find(expr); found != simplified_.end()) return found->second;
+  Expr result = simplify_anew(expr);
+  simplified_.emplace(expr, result);
+  return result;
+}
+
+Expr ShapeEnv::simplify_anew(const Expr& given) {
   Expr expr = replace(expand(given));
   symbolic::Replacements replacements;
   for (const Expr& most : find_all(expr, Kind::kMax)) {
@@ -199,7 +207,7 @@ std::optional<bool> ShapeEnv::known_from_ranges(const Expr& condition) {
 
 Expr ShapeEnv::without_unbacked(const Expr& condition) {
   if (!has_unbacked(condition)) return condition;
-  const Expr expr = canonical_condition(simplify(condition));
+  Expr expr = canonical_condition(simplify(condition));
   if (is_value(expr)) return expr;
   const Shifted shifted = shift(*this, expr, true);
   return value_of(shifted).value_or(shifted.expr);

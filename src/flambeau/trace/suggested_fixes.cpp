@@ -69,6 +69,10 @@ class Fixes {
       const auto name = source == source_of_symbol_.end() ? names_.end() : names_.find(source->second);
       if (name == names_.end() || (!range.min && !range.max)) continue;
       Result& result = results_[name->second];
+      if (range.min && range.min == range.max) {
+        result.constant = range.min;
+        continue;
+      }
       result.has_range = true;
       result.min = range.min;
       result.max = range.max;
@@ -125,6 +129,7 @@ class Fixes {
     std::ranges::stable_sort(ranges, {}, by_place);
     std::ranges::stable_sort(others, {}, by_place);
     std::vector<SuggestedFix> result;
+    result.reserve(ranges.size() + others.size());
     for (auto& entry : ranges) result.push_back(std::move(entry.second));
     for (auto& entry : others) result.push_back(std::move(entry.second));
     return result;
