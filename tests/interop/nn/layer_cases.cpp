@@ -1,4 +1,4 @@
-// Every layer alone. layers.py has the same ones under the same names.
+// Every layer alone. nn_layers.py has the same ones under the same names.
 #include <limits>
 
 #include "cases.h"

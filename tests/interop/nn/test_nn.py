@@ -1,7 +1,7 @@
 """Modules written in C++ beside the same modules in PyTorch: initial values for the same seed, outputs for the same
 weights and inputs, in evaluation and in training.
 
-The C++ ones are built by the program nn_cases, beside the command under test; layers.py and models.py have the same
+The C++ ones are built by the program nn_cases, beside the command under test; nn_layers.py and nn_models.py have the same
 names in Python.
 """
 
@@ -16,8 +16,8 @@ import torch
 import torch.utils._pytree as pytree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from layers import LAYERS  # noqa: E402
-from models import MODELS  # noqa: E402
+from nn_layers import LAYERS  # noqa: E402
+from nn_models import MODELS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CASES = {**LAYERS, **MODELS}
