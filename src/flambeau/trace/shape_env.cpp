@@ -231,9 +231,7 @@ void ShapeEnv::constrain_range(const SymInt& value, std::optional<int64_t> least
   if (expr.is_integer() && !range.contains(expr.number())) refuse(to_string(expr));
   if (!expr.is_symbol()) return;
   SymbolInfo& found = mutable_info(expr);
-  const bool overlaps =
-      compare(range.lower(), found.range.upper()) <= 0 && compare(found.range.lower(), range.upper()) <= 0;
-  if (!overlaps || (found.hint && !range.contains(Number(*found.hint))))
+  if (!overlaps(range, found.range) || (found.hint && !range.contains(Number(*found.hint))))
     refuse(found.hint ? fmt::format("{} in the example", *found.hint)
                       : fmt::format("known to be from {} to {}", to_text(found.range.lower()),
                                     to_text(found.range.upper())));
