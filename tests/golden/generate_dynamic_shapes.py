@@ -373,7 +373,7 @@ DEFERRED = [
     )
 ] + [
     ("deferred: the same name", XY, aa, {}, ["x0 > 1"]),
-    ("deferred: twice, a multiple", {"x": [4, 3], "y": [8, 3]}, {"x": {"0": "a"}, "y": {"0": "2*a"}}, {}, ["y0 % 4 == 0"]),
+    ("deferred: twice, a multiple", {"x": [4, 3], "y": [8, 3]}, {"x": {"0": "a"}, "y": {"0": "2*a"}}, {}, ["x0 % 4 == 0"]),
     ("deferred: no root", {"x": [8, 3]}, {"x": {"0": "2*a"}}, {}, ["x0 != 7"]),
 ]
 

@@ -148,7 +148,7 @@ void Learner::set_replacement(const Expr& symbol, const Expr& target) {
   if (env_.prefers_assertions() && !is_simple(target)) return;
   const ValueRange before = info.range;
   ValueRange bound = env_.bounds(target);
-  if (compare(bound.lower(), before.upper()) > 0 || compare(before.lower(), bound.upper()) > 0) return;
+  if (!overlaps(bound, before)) return;
   narrow(symbol, bound);
   const auto fits = [&] { return before.contains(bound); };
   if (!fits()) {

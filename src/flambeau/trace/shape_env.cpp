@@ -37,6 +37,10 @@ ValueRange range_of(std::optional<int64_t> least, std::optional<int64_t> most) {
 
 }  // namespace
 
+bool overlaps(const ValueRange& a, const ValueRange& b) {
+  return compare(a.lower(), b.upper()) <= 0 && compare(b.lower(), a.upper()) <= 0;
+}
+
 ShapeEnv::ShapeEnv() = default;
 ShapeEnv::~ShapeEnv() = default;
 
@@ -81,9 +85,7 @@ SymInt ShapeEnv::backed(const std::string& source, int64_t hint, const BackedRul
   if (rule.shares) shared_.emplace(hint, &info);
   if (rule.is_size) info.range = {Number(hint == 1 ? 1 : 2), kIntInfinity};
   if (rule.range) {
-    if (compare(rule.range->upper(), info.range.lower()) < 0 ||
-        compare(rule.range->lower(), info.range.upper()) > 0 ||
-        !info.range.intersect(*rule.range).contains(Number(hint))) {
+    if (!overlaps(*rule.range, info.range) || !info.range.intersect(*rule.range).contains(Number(hint))) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("{} is {} in the example, which is not in the range [{}, {}] given for it",
                               source, hint, to_text(rule.range->lower()), to_text(rule.range->upper())),
@@ -229,9 +231,7 @@ void ShapeEnv::constrain_range(const SymInt& value, std::optional<int64_t> least
   if (expr.is_integer() && !range.contains(expr.number())) refuse(to_string(expr));
   if (!expr.is_symbol()) return;
   SymbolInfo& found = mutable_info(expr);
-  const bool overlaps =
-      compare(range.lower(), found.range.upper()) <= 0 && compare(found.range.lower(), range.upper()) <= 0;
-  if (!overlaps || (found.hint && !range.contains(Number(*found.hint))))
+  if (!overlaps(range, found.range) || (found.hint && !range.contains(Number(*found.hint))))
     refuse(found.hint ? fmt::format("{} in the example", *found.hint)
                       : fmt::format("known to be from {} to {}", to_text(found.range.lower()),
                                     to_text(found.range.upper())));
@@ -258,8 +258,7 @@ void ShapeEnv::settle() {
 
 bool ShapeEnv::narrow(const Expr& symbol, const ValueRange& range) {
   SymbolInfo& found = mutable_info(symbol);
-  if (compare(range.lower(), found.range.upper()) > 0 || compare(found.range.lower(), range.upper()) > 0)
-    return false;
+  if (!overlaps(range, found.range)) return false;
   found.range = found.range.intersect(range);
   forget_answers();
   return true;

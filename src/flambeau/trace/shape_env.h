@@ -66,6 +66,9 @@ struct BackedRule {
   bool takes_one = false;
 };
 
+// Is there a number in both?
+bool overlaps(const symbolic::ValueRange& a, const symbolic::ValueRange& b);
+
 class ShapeEnv : public symbolic::Decider {
  public:
   using Where = std::function<std::string()>;
