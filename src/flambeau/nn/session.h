@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
+#include <string>
 
 #include "flambeau/base/parallel.h"
 #include "flambeau/kernels/generator.h"
@@ -25,6 +27,10 @@ class Observer {
   // `arguments` gives the tree ((positional...), {keyword: ...}). Both functions live for the call only.
   virtual void enter(const Module& module, const std::function<Tree()>& arguments) = 0;
   virtual void leave(const Module& module, const std::function<Tree()>& result) = 0;
+  // The model asks for a size of a traced tensor, or, without a dimension, for the number of its elements.
+  virtual void read_size(const Tensor& /*tensor*/, std::optional<size_t> /*dim*/) {}
+  // The model requires something of sizes that nobody knows yet.
+  virtual void check(const symbolic::Expr& /*condition*/, const std::string& /*message*/) {}
 };
 
 // Makes a context the thread's current one; the one before comes back when it is destroyed. Destroy them in

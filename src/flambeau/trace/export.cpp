@@ -60,6 +60,12 @@ class Exporter {
     env_.set_where([] { return location_text(nn::where()); });
     tracer_.lift = [this](const Tensor& tensor) -> graph::Value& { return lift(tensor); };
     tracer_.metadata = [this] { return node_metadata(); };
+    stack_.on_read_size = [this](const Tensor& tensor, std::optional<size_t> dim) {
+      tracer_.note_size(tensor, dim);
+    };
+    stack_.on_check = [this](const symbolic::Expr& condition, const std::string& message) {
+      env_.check(condition, message);
+    };
   }
 
   graph::ExportedProgram run() {
@@ -103,7 +109,7 @@ class Exporter {
   }
 
   void add_user_inputs() {
-    std::vector<Tensor> tensors;
+    std::vector<std::pair<Tensor, graph::Value*>> tensors;
     std::vector<std::pair<Tensor, Tensor>> known;
     for (size_t i = 0; i < inputs_.leaves.size(); ++i) {
       TracedLeaf& leaf = inputs_.leaves[i];
@@ -115,10 +121,10 @@ class Exporter {
         Tensor fake = same != known.end() ? same->second : make_fake(info_of(*tensor, symbols));
         fake.set_requires_grad(tensor->requires_grad());
         known.emplace_back(*tensor, fake);
-        add_tensor_input(InputKind::kUserInput, "", leaf.name, fake);
+        graph::Value& value = add_tensor_input(InputKind::kUserInput, "", leaf.name, fake);
         program_.signature.inputs.back().target.clear();
         leaf.value = fake;
-        tensors.push_back(std::move(fake));
+        tensors.emplace_back(std::move(fake), &value);
       } else if (leaf.value.is<int64_t>() && !symbols.value.is_literal()) {
         graph::Value& value =
             tracer_.add_number_input(program_.graph().unique_name(leaf.name), symbols.value.expr());
@@ -128,7 +134,7 @@ class Exporter {
         add_constant(leaf);
       }
     }
-    for (const Tensor& tensor : tensors) tracer_.bind_symbols(tensor);
+    for (const auto& [tensor, value] : tensors) tracer_.bind_symbols(tensor, *value);
   }
 
   static ops::Info<SymInt> info_of(const Tensor& tensor, const InputSymbols& symbols) {

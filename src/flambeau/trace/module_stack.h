@@ -17,6 +17,15 @@ class ModuleStack : public nn::Observer {
   void enter(const nn::Module& module, const std::function<nn::Tree()>& arguments) override;
   void leave(const nn::Module& module, const std::function<nn::Tree()>& result) override;
 
+  void read_size(const Tensor& tensor, std::optional<size_t> dim) override {
+    if (on_read_size) on_read_size(tensor, dim);
+  }
+  void check(const symbolic::Expr& condition, const std::string& message) override {
+    if (on_check) on_check(condition, message);
+  }
+  std::function<void(const Tensor&, std::optional<size_t>)> on_read_size;
+  std::function<void(const symbolic::Expr&, const std::string&)> on_check;
+
   // As programs hold it: "L__self__,,Net;L__self__fc,fc,torch.nn.modules.linear.Linear".
   std::string text() const;
   // The full name of the innermost module; empty for the root and outside of it.

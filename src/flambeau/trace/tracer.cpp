@@ -133,22 +133,46 @@ graph::Value& Tracer::add_number_input(std::string name, const Expr& expr) {
   return value;
 }
 
-void Tracer::bind_symbols(const Tensor& input) {
-  const SymbolicGeometry* const geometry = input.symbolic_geometry();
+graph::Node& Tracer::new_node(std::string target, std::string_view name) {
+  graph::Node& node = before_ == nullptr ? graph_.append(std::move(target))
+                                         : graph_.insert_before(*before_, std::move(target));
+  node.name = graph_.unique_name(name);
+  if (metadata) node.metadata = metadata();
+  return node;
+}
+
+graph::Value& Tracer::size_value(graph::Value& tensor, std::optional<size_t> dim, const Expr& expr) {
+  graph::Node& node = dim ? new_node("torch.ops.aten.sym_size.int", "sym_size_int")
+                          : new_node("torch.ops.aten.sym_numel.default", "sym_numel");
+  node.add_input("self", Argument::tensor(tensor));
+  if (dim) node.add_input("dim", Argument::make<ArgumentKind::kInt>(static_cast<int64_t>(*dim)));
+  graph::Value& value = graph_.add_value(*node.name, graph::SymInt());
+  node.add_output(Argument::sym_int(value));
+  symbols_.emplace(expr, &value);
+  numbers_.emplace_back(&value, expr);
+  return value;
+}
+
+void Tracer::bind_symbols(const Tensor& tensor, graph::Value& value) {
+  const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
   if (geometry == nullptr) return;
   for (size_t d = 0; d < geometry->sizes.size(); ++d) {
     const Expr expr = geometry->sizes[d].expr();
-    if (!expr.is_symbol() || symbols_.contains(expr)) continue;
-    graph::Node& node = graph_.append("torch.ops.aten.sym_size.int");
-    node.name = graph_.unique_name("sym_size_int");
-    node.add_input("self", Argument::tensor(*find(input)));
-    node.add_input("dim", Argument::make<ArgumentKind::kInt>(static_cast<int64_t>(d)));
-    graph::Value& value = graph_.add_value(*node.name, graph::SymInt());
-    node.add_output(Argument::sym_int(value));
-    if (metadata) node.metadata = metadata();
-    symbols_.emplace(expr, &value);
-    numbers_.emplace_back(&value, expr);
+    if (expr.is_symbol() && !symbols_.contains(expr)) size_value(value, d, expr);
   }
+}
+
+void Tracer::note_size(const Tensor& tensor, std::optional<size_t> dim) {
+  const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
+  graph::Value* const value = find(tensor);
+  if (geometry == nullptr || value == nullptr || is_inside_) return;
+  const Within within(is_inside_);
+  SymInt number = dim ? geometry->sizes[*dim] : SymInt(1);
+  if (!dim) {
+    for (const SymInt& size : geometry->sizes) number = number * size;
+  }
+  if (!number.is_literal())
+    origins_.try_emplace(number.expr(), Origin{Arithmetic::kAdd, Expr(), Expr(), value, dim});
 }
 
 void Tracer::note(Arithmetic how, const Expr& a, const Expr& b, const Expr& result) {
@@ -161,13 +185,11 @@ graph::Value& Tracer::computed_value(std::string_view function, const Expr& a, c
                                      const Expr& result) {
   Argument left = number_argument(a);
   Argument right = number_argument(b);
-  graph::Node& node = graph_.append(std::string(function));
-  node.name = graph_.unique_name(last_part(function));
+  graph::Node& node = new_node(std::string(function), last_part(function));
   node.add_input("a", std::move(left));
   node.add_input("b", std::move(right));
   graph::Value& value = graph_.add_value(*node.name, graph::SymInt());
   node.add_output(Argument::sym_int(value));
-  if (metadata) node.metadata = metadata();
   symbols_.emplace(result, &value);
   numbers_.emplace_back(&value, result);
   return value;
@@ -180,6 +202,7 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
   if (origin == origins_.end()) origin = origins_.find(expr);
   if (origin != origins_.end()) {
     const Origin from = origin->second;
+    if (from.tensor != nullptr) return size_value(*from.tensor, from.dim, expr);
     return computed_value(function_of(from.how), from.a, from.b, expr);
   }
   const auto fold = [&](std::string_view function, auto combine) -> graph::Value& {
@@ -316,9 +339,62 @@ Argument Tracer::argument(const Value& value) {
 
 // ---- calls
 
+std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& op,
+                                                           std::span<const Value> arguments) {
+  const std::string_view name = op.schema.name.name;
+  if (arguments.empty() || !arguments[0].is_tensor()) return {};
+  const ops::Info<SymInt> self = symbolic_info(arguments[0].tensor());
+  std::vector<Value> results;
+  if (name == "aten::item" || name == "aten::_local_scalar_dense") {
+    const DTypeInfo& type = dtype_info(self.dtype);
+    if (type.is_floating || type.is_complex || self.dtype == DType::kBool) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("a number of a {} tensor is asked for while tracing", type.name),
+                  "keep it a tensor: operators take tensors of one element, and cond() chooses by them");
+    }
+    results.emplace_back(env_.unbacked());
+    return results;
+  }
+  const bool is_index =
+      name == "aten::index" && std::ranges::any_of(arguments[1].get<TensorList>(), [](const Tensor& index) {
+        return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
+      });
+  if (name != "aten::nonzero" && name != "aten::masked_select" && !is_index) return {};
+  const auto most_of = [](const ops::Info<SymInt>& info) {
+    const SymInt count = info.element_count();
+    return count.is_literal() ? std::optional(count.literal()) : std::nullopt;
+  };
+  ops::Info<SymInt> info;
+  if (is_index) {
+    // A mask counts as one index of a length of its own for each of its dimensions.
+    TensorList indices;
+    for (const Tensor& index : arguments[1].get<TensorList>()) {
+      if (!index.defined() || (index.dtype() != DType::kBool && index.dtype() != DType::kUInt8)) {
+        indices.push_back(index);
+        continue;
+      }
+      const ops::Info<SymInt> mask = symbolic_info(index);
+      const SymInt count = env_.unbacked_size(most_of(mask));
+      for (size_t d = 0; d < mask.dim(); ++d)
+        indices.push_back(make_fake(ops::contiguous<SymInt>(DType::kInt64, {count})));
+    }
+    const std::vector<Value> replaced = {arguments[0], indices};
+    info = op.symbolic_shape(replaced).at(0);
+  } else if (name == "aten::nonzero") {
+    const SymInt count = env_.unbacked_size(most_of(self));
+    info = ops::contiguous<SymInt>(DType::kInt64, {count, SymInt(static_cast<int64_t>(self.dim()))});
+    info.strides = {SymInt(1), count};
+  } else {
+    info = ops::contiguous<SymInt>(self.dtype, {env_.unbacked_size(most_of(self))});
+  }
+  results.emplace_back(make_fake(info));
+  return results;
+}
+
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
                                         std::span<const Value> arguments) {
   const Within within(is_inside_);
+  if (std::optional<std::vector<Value>> results = unbacked_results(op, arguments)) return std::move(*results);
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
@@ -389,9 +465,7 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
     inputs.push_back({parameter.name, argument(arguments[i]),
                       is_keyword ? graph::PassedBy::kKeyword : graph::PassedBy::kPositional});
   }
-  graph::Node& node = graph_.append(schema.name.to_python());
-  node.name = graph_.unique_name(schema.name.base_name());
-  if (metadata) node.metadata = metadata();
+  graph::Node& node = new_node(schema.name.to_python(), schema.name.base_name());
   for (graph::NamedArgument& input : inputs) node.add_input(std::move(input));
   const bool is_single = results.size() == 1 && results[0].is_tensor();
   const auto give = [&](const Tensor& tensor) -> graph::Value& {
@@ -406,9 +480,19 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
       std::vector<graph::ValueRef> refs;
       for (const Tensor& item : *tensors) refs.emplace_back(give(item));
       node.add_output(Argument::make<ArgumentKind::kTensors>(std::move(refs)));
+    } else if (const SymInt* const number = result.get_if<SymInt>()) {
+      graph::Value& value = graph_.add_value(*node.name, graph::SymInt());
+      node.add_output(Argument::sym_int(value));
+      symbols_.emplace(number->expr(), &value);
+      numbers_.emplace_back(&value, number->expr());
     } else {
       node.add_output(argument(result));
     }
+  }
+  for (const Value& result : results) {
+    const Tensor* const tensor = result.get_if<Tensor>();
+    if (tensor != nullptr && tensor->symbolic_geometry() != nullptr && !schema.is_mutable())
+      bind_symbols(*tensor, *find(*tensor));
   }
 }
 
@@ -429,12 +513,13 @@ std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,
   // PyTorch asserts what a conversion was traced with: it would be another operator for another type.
   if (!is_inside_ && op.schema.name.name == "aten::to" && op.schema.name.overload != "other") {
     const Tensor& self = arguments[0].tensor();
-    const ops::Operator& assertion = context.library().get("aten::_assert_tensor_metadata");
-    const std::vector<Value> given =
-        ops::bind_arguments(assertion.schema, std::vector<Value>{self},
-                            {{"dtype", self.dtype()}, {"device", self.device()}, {"layout", self.layout()}});
-    std::vector<Value> nothing;
-    add_node(assertion, given, nothing);
+    Argument asserted = tensor_argument(self);
+    graph::Node& node =
+        new_node("torch.ops.aten._assert_tensor_metadata.default", "_assert_tensor_metadata_default");
+    node.add_input("a", std::move(asserted));
+    node.add_input("dtype", argument(self.dtype()), graph::PassedBy::kKeyword);
+    node.add_input("device", argument(self.device()), graph::PassedBy::kKeyword);
+    node.add_input("layout", argument(self.layout()), graph::PassedBy::kKeyword);
   }
   std::vector<Value> results = fake_results(context, op, arguments);
   if (!is_inside_) add_node(op, arguments, results);
@@ -498,7 +583,53 @@ void Tracer::join_equal_numbers() {
   numbers_.assign(left.rbegin(), left.rend());
 }
 
+void Tracer::add_assertion(const Expr& condition) {
+  static constexpr std::pair<symbolic::Kind, std::string_view> kFunctions[] = {
+      {symbolic::Kind::kEq, "eq"}, {symbolic::Kind::kNe, "ne"}, {symbolic::Kind::kLt, "lt"},
+      {symbolic::Kind::kLe, "le"}, {symbolic::Kind::kGt, "gt"}, {symbolic::Kind::kGe, "ge"}};
+  const auto* const function =
+      std::ranges::find(kFunctions, condition.kind(), &std::pair<symbolic::Kind, std::string_view>::first);
+  if (function == std::end(kFunctions)) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("no operators assert the condition {}", symbolic::to_string(condition)));
+  }
+  Argument left = number_argument(condition.arg(0));
+  Argument right = number_argument(condition.arg(1));
+  graph::Node& node = new_node(fmt::format("_operator.{}", function->second), function->second);
+  node.add_input("a", std::move(left));
+  node.add_input("b", std::move(right));
+  auto text = std::make_shared<graph::SymExpr>();
+  text->text = symbolic::to_srepr(condition);
+  if (const std::optional<bool> hint = env_.hint_of_condition(condition)) text->hint = *hint;
+  graph::Value& value = graph_.add_value(*node.name, graph::SymBool(std::move(text)));
+  node.add_output(Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(value)));
+  graph::Node& assertion = new_node("torch.ops.aten._assert_scalar.default", "_assert_scalar_default");
+  assertion.add_input("self", Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(value)));
+  assertion.add_input("assert_msg", Argument::make<ArgumentKind::kString>(
+                                        fmt::format("Runtime assertion failed for expression {} on node '{}'",
+                                                    symbolic::to_string(condition), *node.name)));
+}
+
+// Behind the node that gives a number from data stands what must hold of it.
+void Tracer::add_assertions() {
+  const std::vector<std::pair<graph::Value*, Expr>> numbers = numbers_;
+  graph::Node* last_of_sizes = nullptr;
+  for (const auto& [value, expr] : numbers) {
+    if (!expr.is_symbol() || value->producer() == nullptr) continue;
+    if (!env_.has_unbacked(expr)) {
+      last_of_sizes = value->producer();
+      continue;
+    }
+    before_ = value->producer()->next();
+    for (const Expr& condition : env_.assertions_after(expr.name())) add_assertion(condition);
+  }
+  before_ = last_of_sizes == nullptr ? graph_.first_node() : last_of_sizes->next();
+  for (const Expr& condition : env_.assertions_after("")) add_assertion(condition);
+  before_ = nullptr;
+}
+
 void Tracer::finish() {
+  add_assertions();
   join_equal_numbers();
   for (const auto& [value, tensor] : tensors_) *value->tensor() = describer_.describe(tensor);
   for (const auto& [value, expr] : numbers_) graph_.set_meta(*value, describer_.describe(SymInt(expr, env_)));

@@ -34,8 +34,8 @@ class Tracer : public ops::Interceptor {
   // A tensor that the graph gets from outside: from now on its storage stands for that value.
   graph::Value& add_input(std::string name, const Tensor& tensor);
   graph::Value& add_number_input(std::string name, const symbolic::Expr& expr);
-  // Sizes of that input that are symbols alone, met for the first time, can be read from it.
-  void bind_symbols(const Tensor& input);
+  // Sizes that are symbols alone, met for the first time, can be read from the tensor with that value.
+  void bind_symbols(const Tensor& tensor, graph::Value& value);
   // What a tensor that nobody knows becomes: called once for each, it gives the input that holds it.
   std::function<graph::Value&(const Tensor& tensor)> lift;
   // The metadata of the nodes that are added now.
@@ -47,6 +47,8 @@ class Tracer : public ops::Interceptor {
   // The value that holds the tensor now; null when the tracer does not know it.
   graph::Value* find(const Tensor& tensor) const;
 
+  // The model asked for a size of the tensor, or for the number of its elements.
+  void note_size(const Tensor& tensor, std::optional<size_t> dim);
   // How an expression came about, so that it is computed in the same steps.
   void note(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
             const symbolic::Expr& result);
@@ -59,14 +61,25 @@ class Tracer : public ops::Interceptor {
     graph::Value* value = nullptr;
     std::shared_ptr<Storage> storage;  // keeps the address from being used again
   };
+  // Of an expression: computed of two others, or read from a tensor.
   struct Origin {
     symbolic::Arithmetic how;
     symbolic::Expr a;
     symbolic::Expr b;
+    graph::Value* tensor = nullptr;
+    std::optional<size_t> dim = {};
   };
 
   std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
+  // What data decides: symbols of its own. Nothing where the operator is another one.
+  std::optional<std::vector<Value>> unbacked_results(const ops::Operator& op,
+                                                     std::span<const Value> arguments);
+  // At the end of the graph, or before the node at which assertions are put in.
+  graph::Node& new_node(std::string target, std::string_view name);
+  graph::Value& size_value(graph::Value& tensor, std::optional<size_t> dim, const symbolic::Expr& expr);
+  void add_assertions();
+  void add_assertion(const symbolic::Expr& condition);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
   // PyTorch's operators over sequences are loops: the number of steps is the example's.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
@@ -90,6 +103,7 @@ class Tracer : public ops::Interceptor {
   std::vector<std::pair<graph::Value*, symbolic::Expr>> numbers_;
   std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
   std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
+  graph::Node* before_ = nullptr;
   bool is_inside_ = false;  // a rule is at work: its arithmetic is not the model's
 };
 

@@ -46,12 +46,15 @@ SymInt size(const Tensor& x, int64_t dim) {
   const SymIntList all = sizes(x);
   if (all.empty())
     throw Error(ErrorCode::kInvalidArgument, "a tensor without dimensions is asked for the size of one");
-  return all[ops::wrap_dim(dim, all.size())];
+  const size_t place = ops::wrap_dim(dim, all.size());
+  if (!all[place].is_literal() && observer() != nullptr) observer()->read_size(x, place);
+  return all[place];
 }
 
 int64_t dim(const Tensor& x) { return static_cast<int64_t>(sizes(x).size()); }
 
 SymInt numel(const Tensor& x) {
+  if (x.symbolic_geometry() != nullptr && observer() != nullptr) observer()->read_size(x, std::nullopt);
   SymInt count = 1;
   for (const SymInt& size : sizes(x)) count *= size;
   return count;
