@@ -95,6 +95,14 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
 MultiheadAttention::Projected MultiheadAttention::project(const Tensor& query, const Tensor& key,
                                                           const Tensor& value) const {
   const SymInt size = nn::size(query, -1);
+  // With projections of their own, keys and values may differ in the last size.
+  SymIntList keys = sizes(key);
+  SymIntList values = sizes(value);
+  if (!in_proj_weight.defined()) {
+    keys.erase(keys.size() - 1);
+    values.erase(values.size() - 1);
+  }
+  if (!(keys == values)) refuse("keys and values have different sizes");
   if (!in_proj_weight.defined()) {
     TensorList biases(3);
     if (in_proj_bias.defined()) biases = chunk(in_proj_bias, 3);

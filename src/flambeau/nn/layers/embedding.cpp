@@ -65,6 +65,10 @@ Tensor EmbeddingBag::forward(const Tensor& input, const std::optional<Tensor>& o
                           : "an EmbeddingBag needs the offsets of bags that stand one after the other");
   }
   Tensor indices = input, starts = or_none(offsets), weights = or_none(per_sample_weights);
+  if (weights.defined() && !(sizes(input) == sizes(weights))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "an EmbeddingBag takes one weight for each index: per_sample_weights have other sizes");
+  }
   if (is_matrix) {
     starts = arange(0, numel(input), size(input, 1), input.dtype());
     indices = reshape(input, {-1});

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "flambeau/ops/strides.h"
 
@@ -71,33 +73,50 @@ ShortList<N> infer_sizes(std::span<const N> shape, const N& count) {
       sizes[*inferred] = floor_div(count, known);
       return sizes;
     }
-  } else if (known == count) {
+  } else if (count == known) {
     return sizes;
   }
   fail_view("shape '" + sizes_text(shape) + "' is invalid for input of size " + number_text(count));
 }
 
-// Dimensions that become one have the smallest of their strides, says PyTorch; of symbols it is not known
-// which one that is, and the expression remains.
-inline void take_smallest_strides(const Info<SymInt>& info, const ShortList<SymInt>& sizes,
-                                  ShortList<SymInt>& strides) {
-  if (sizes.size() < 2) return;
-  size_t from = 0;
-  for (size_t to = 0; to < sizes.size() && from < info.dim(); ++to) {
-    const symbolic::Expr wanted = sizes[to].expr();
-    if (wanted.is(1) && !info.sizes[from].expr().is(1)) continue;
-    SymInt count = 1;
-    SymInt smallest = info.strides[from];
-    size_t end = from;
-    while (end < info.dim() && !(count.expr() == wanted && end > from)) {
-      count = count * info.sizes[end];
-      if (!info.sizes[end].expr().is(1)) smallest = smaller(smallest, info.strides[end]);
-      ++end;
+// The strides as PyTorch derives them for symbols, where no number tells which of two is the smaller one:
+// dimensions are joined until the wanted one divides them, with the smallest of their strides, and split
+// again. Nothing is asked; where the sizes do not tell, the strides stay as they are.
+inline void join_and_split(const Info<SymInt>& info, const ShortList<SymInt>& sizes,
+                           ShortList<SymInt>& strides) {
+  if (sizes.size() < 2 || (info.dim() == 1 && sizes.size() == 2)) return;
+  const auto is_one = [](const SymInt& size) { return size.expr().is(1); };
+  std::vector<std::pair<SymInt, SymInt>> dims;  // size and stride
+  for (size_t d = 0; d < info.dim(); ++d) dims.emplace_back(info.sizes[d], info.strides[d]);
+  size_t at = 0;
+  for (const SymInt& length : sizes) {
+    if (at >= dims.size()) {
+      if (!is_one(length) || dims.empty()) return;
+      dims.emplace_back(1, dims.back().second);
+    } else if (!(dims[at].first.expr() == length.expr())) {
+      SymInt count = dims[at].first;
+      size_t end = at;
+      while (!modulo(count, length).expr().is(0)) {
+        if (++end == dims.size()) return;
+        count = count * dims[end].first;
+      }
+      SymInt stride = dims[end].second;
+      for (size_t d = end; d-- > at;) {
+        if (!is_one(dims[d].first)) stride = smaller(stride, dims[d].second);
+      }
+      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at),
+                 dims.begin() + static_cast<std::ptrdiff_t>(end));
+      dims[at] = {count, stride};
+      if (!(count.expr() == length.expr())) {
+        const SymInt inner = floor_div(count, length);
+        dims[at] = {length, inner * stride};
+        dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1, {inner, stride});
+      }
     }
-    if (!(count.expr() == wanted)) return;  // dimensions are split here
-    if (end > from + 1) strides[to] = smallest;
-    from = end;
+    ++at;
   }
+  if (dims.size() < sizes.size()) return;
+  for (size_t d = 0; d < sizes.size(); ++d) strides[d] = dims[d].second;
 }
 
 // Strides that show the same elements in the same order with other sizes; nothing where no strides do.
@@ -134,7 +153,7 @@ std::optional<ShortList<N>> view_strides(const Info<N>& info, const ShortList<N>
     }
   }
   if (next != -1) return std::nullopt;
-  if constexpr (std::is_same_v<N, SymInt>) take_smallest_strides(info, sizes, strides);
+  if constexpr (std::is_same_v<N, SymInt>) join_and_split(info, sizes, strides);
   return strides;
 }
 
@@ -163,6 +182,8 @@ Info<N> reshape_info(const Info<N>& self, std::span<const N> shape) {
   } else {
     info.strides = row_major(info.sizes);
     info.offset = 0;
+    if constexpr (std::is_same_v<N, SymInt>)
+      join_and_split(contiguous<N>(self.dtype, self.sizes), info.sizes, info.strides);
   }
   return info;
 }
