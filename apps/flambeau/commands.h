@@ -89,6 +89,18 @@ struct GraphCommandOptions {
 };
 int run_graph(const GraphCommandOptions& options, const CommonOptions& common);
 
+struct ExportCommandOptions {
+  std::string model;
+  std::string output;
+  std::vector<std::string> dynamic;  // "0=batch"
+  std::vector<std::string> sizes;    // "batch=4"
+  std::string weights;
+  uint64_t seed = 0;
+  bool train = false;
+  bool print = false;
+};
+int run_export(const ExportCommandOptions& options, const CommonOptions& common);
+
 // What run and bench open, and with what.
 struct ModelOptions {
   std::string file;

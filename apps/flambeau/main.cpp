@@ -207,6 +207,23 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   verify_app->add_option("-n,--limit", verify.limit, "Findings per program")->capture_default_str();
 
+  ExportCommandOptions exported;
+  CLI::App* export_app =
+      app.add_subcommand("export", "Trace an example model written in C++ and save it as a .pt2");
+  export_app
+      ->add_option("MODEL", exported.model, "resnet18, unet, bert, gpt2, llama or lstm_tagger (small ones)")
+      ->required();
+  export_app->add_option("-o,--output", exported.output, "The file (default: trace it only)");
+  export_app->add_option("--dynamic", exported.dynamic,
+                         "A dimension of the first input that may vary: 0=batch, 0=batch:2..64, 1=AUTO; "
+                         "repeatable");
+  export_app->add_option("--size", exported.sizes,
+                         "Sizes of the example: batch=2, length=16, image=64; repeatable");
+  export_app->add_option("--weights", exported.weights, "A state dict (default: initial values)");
+  export_app->add_option("--seed", exported.seed, "For the initial values and the example inputs");
+  export_app->add_flag("--train", exported.train, "As in training: dropout, statistics of batches");
+  export_app->add_flag("--print", exported.print, "Print the program");
+
   GraphCommandOptions graph;
   CLI::App* graph_app = app.add_subcommand("graph", "Print an exported program");
   graph_app->add_option("FILE", graph.file, ".pt2, or the JSON of a program")->required();
@@ -285,6 +302,7 @@ int main(int argc, char** argv) {
     if (*diff_app) return run_diff(diff, common);
     if (*check_app) return run_check(check, common);
     if (*verify_app) return run_verify(verify, common);
+    if (*export_app) return run_export(exported, common);
     if (*graph_app) return run_graph(graph, common);
     if (*canonicalize_app) return run_canonicalize(canonicalize, common);
     return run_completion(shell);

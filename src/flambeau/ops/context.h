@@ -58,7 +58,8 @@ class Context {
   Interceptor* interceptor = nullptr;
   Allocator* allocator = nullptr;           // null: the heap
   kernels::Generator* generator = nullptr;  // null: operators that draw random numbers throw
-  std::unique_lock<std::mutex>* generator_turn = nullptr;  // taken by the first that draws, where there is one
+  std::unique_lock<std::mutex>* generator_turn =
+      nullptr;  // taken by the first that draws, where there is one
   Budget budget;
 
   // Throws Error(kInvalidArgument) with a remedy where there is none.
