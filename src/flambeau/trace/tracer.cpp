@@ -315,6 +315,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
+  if (schema.returns.empty()) return results;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
     if (op.kind == Kind::kInPlace && rule.shape != nullptr) {

@@ -1,0 +1,67 @@
+#include "flambeau/trace/decompositions/arguments.h"
+
+#include <algorithm>
+
+#include "flambeau/ops/view/rules.h"
+
+namespace flambeau::trace {
+
+SymInt to_sym(const Value& value) {
+  if (const SymInt* const number = value.get_if<SymInt>()) return *number;
+  return value.get<int64_t>();
+}
+
+SymIntList to_syms(const Value& value) {
+  if (const SymIntList* const list = value.get_if<SymIntList>()) return *list;
+  SymIntList list;
+  for (const int64_t number : value.get<Dims>()) list.push_back(number);
+  return list;
+}
+
+SymIntList sizes_of(const Tensor& tensor) { return symbolic_info(tensor).sizes; }
+
+int64_t rank_of(const Tensor& tensor) { return static_cast<int64_t>(sizes_of(tensor).size()); }
+
+SymInt size_of(const Tensor& tensor, int64_t dim) {
+  const SymIntList sizes = sizes_of(tensor);
+  return sizes[static_cast<size_t>(wrapped_dim(dim, static_cast<int64_t>(sizes.size())))];
+}
+
+SymInt count_of(const Tensor& tensor) { return symbolic_info(tensor).element_count(); }
+
+bool is_row_major(const Tensor& tensor) { return ops::is_contiguous(symbolic_info(tensor)); }
+
+SymIntList inserted(const SymIntList& list, size_t place, const SymInt& number) {
+  SymIntList result;
+  for (size_t i = 0; i <= list.size(); ++i) {
+    if (i == place) result.push_back(number);
+    if (i < list.size()) result.push_back(list[i]);
+  }
+  return result;
+}
+
+int64_t wrapped_dim(int64_t dim, int64_t rank) {
+  return static_cast<int64_t>(ops::wrap_dim(dim, static_cast<size_t>(rank)));
+}
+
+std::vector<int64_t> Arguments::dims(size_t index, int64_t rank) const {
+  std::vector<int64_t> dims;
+  if (has(index)) {
+    const Value& value = values_[index];
+    if (const int64_t* const one = value.get_if<int64_t>()) {
+      dims.push_back(wrapped_dim(*one, rank));
+    } else {
+      for (const int64_t dim : value.get<Dims>()) dims.push_back(wrapped_dim(dim, rank));
+    }
+  }
+  if (dims.empty()) {
+    for (int64_t d = 0; d < rank; ++d) dims.push_back(d);
+  }
+  return dims;
+}
+
+Value integers(const std::vector<int64_t>& numbers) { return Dims(std::span<const int64_t>(numbers)); }
+
+Value numbers(const SymIntList& list) { return list; }
+
+}  // namespace flambeau::trace
