@@ -101,8 +101,8 @@ class Retracer {
     for (const graph::Node& node : program_.graph().nodes()) retrace(node);
     metadata_.clear();
     add_outputs();
+    tracer_.finish();  // knows every value, so it comes before some of them go
     drop_dead_nodes(made_.graph());
-    tracer_.finish();
     copy_rest();
     return std::move(made_);
   }
@@ -124,7 +124,8 @@ class Retracer {
                     fmt::format("the input '{}' is no tensor", printable(value->name())));
       }
     }
-    for (const Tensor& tensor : tensors) tracer_.bind_symbols(tensor);
+    // A symbol is read from the last input that has it.
+    for (size_t i = tensors.size(); i-- > 0;) tracer_.bind_symbols(tensors[i]);
     for (const graph::InputSpec& spec : program_.signature.inputs) {
       graph::InputSpec& made = made_.signature.inputs.emplace_back();
       made.kind = spec.kind;
@@ -285,7 +286,7 @@ class Retracer {
       bool is_used = node->outputs().empty();
       for (const Argument& output : node->outputs())
         output.for_each_value([&](const graph::Value& value) { is_used = is_used || value.has_uses(); });
-      if (!is_used && node->target != "torch.ops.aten.sym_size.int") graph.erase(*node);
+      if (!is_used) graph.erase(*node);
       node = previous;
     }
   }

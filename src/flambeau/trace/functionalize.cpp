@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/library.h"
 
 namespace flambeau::trace {
 namespace {
@@ -39,6 +40,15 @@ constexpr std::string_view kViews[] = {
 };
 
 bool is_view(const std::string& name) { return std::ranges::find(kViews, name) != std::end(kViews); }
+
+// The operator that does the same without writing; null when there is none.
+const ops::Operator* without_write(const ops::Library& library, const ops::Operator& op) {
+  if (op.base != nullptr) return op.base;
+  OperatorName name = op.schema.name;
+  if (!name.name.ends_with('_')) return nullptr;
+  name.name.pop_back();
+  return library.find(name);
+}
 
 Tensor nth_tensor(const std::vector<Value>& results, size_t index) {
   if (const TensorList* const list = results.at(0).get_if<TensorList>()) return list->at(index);
@@ -118,7 +128,8 @@ Tensor Functionalizer::backward(const Step& step, const Tensor& base, const Tens
   };
   if (name == "aten::view" || name == "aten::_reshape_alias")
     return ops::call(inner_, "aten::view", view, Value(sizes_of(base)));
-  if (name == "aten::alias" || name == "aten::detach") return view;
+  if (name == "aten::alias") return ops::call(inner_, name, view);
+  if (name == "aten::detach") return view;
   if (name == "aten::view.dtype") return ops::call(inner_, "aten::view.dtype", view, base.dtype());
   if (name == "aten::view_as_real") return ops::call(inner_, "aten::view_as_complex", view);
   if (name == "aten::view_as_complex") return ops::call(inner_, "aten::view_as_real", view);
@@ -237,7 +248,7 @@ std::vector<Value> Functionalizer::call_view(const ops::Operator& op, std::span<
 
 std::vector<Value> Functionalizer::call_view_in_place(const ops::Operator& op,
                                                       std::span<const Value> arguments) {
-  std::vector<Value> results = call_view(*op.base, arguments);
+  std::vector<Value> results = call_view(op, arguments);
   const Entry entry = find(arguments[0].tensor());
   const Tensor& result = results.at(0).tensor();
   if (entry != nullptr) {
@@ -262,15 +273,16 @@ std::vector<Value> Functionalizer::call_batch_norm(std::span<const Value> argume
 
 std::vector<Value> Functionalizer::call_write(const ops::Operator& op, std::span<const Value> arguments) {
   if (op.name() == "aten::_native_batch_norm_legit") return call_batch_norm(arguments);
-  if (op.base == nullptr) {
+  const ops::Operator* const base = without_write(inner_.library(), op);
+  if (base == nullptr) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("{} writes to its arguments, and there is no operator that does the same without",
                             op.name()));
   }
-  if (is_view(op.base->name())) return call_view_in_place(op, arguments);
+  if (is_view(base->name())) return call_view_in_place(*base, arguments);
   std::vector<Value> inside;
-  for (size_t i = 0; i < op.base->schema.arguments.size(); ++i) inside.push_back(unwrap(arguments[i]));
-  const std::vector<Value> results = ops::call(inner_, *op.base, inside);
+  for (size_t i = 0; i < base->schema.arguments.size(); ++i) inside.push_back(unwrap(arguments[i]));
+  const std::vector<Value> results = ops::call(inner_, *base, inside);
   std::vector<Value> written;
   size_t index = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {

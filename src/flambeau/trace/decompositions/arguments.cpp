@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/symbolic/build.h"
 
 namespace flambeau::trace {
-
 SymInt to_sym(const Value& value) {
   if (const SymInt* const number = value.get_if<SymInt>()) return *number;
   return value.get<int64_t>();
@@ -29,7 +29,24 @@ SymInt size_of(const Tensor& tensor, int64_t dim) {
 
 SymInt count_of(const Tensor& tensor) { return symbolic_info(tensor).element_count(); }
 
-bool is_row_major(const Tensor& tensor) { return ops::is_contiguous(symbolic_info(tensor)); }
+// By the look of the expressions: nothing is asked, and nobody hears of products that the model does not
+// need.
+bool is_row_major(const Tensor& tensor) {
+  const ops::Info<SymInt> info = symbolic_info(tensor);
+  symbolic::Expr expected(1);
+  for (size_t d = info.sizes.size(); d-- > 0;) {
+    const SymInt& size = info.sizes[d];
+    if (size.is_literal() && size.literal() == 0) return true;
+    if (size.is_literal() && size.literal() == 1) continue;
+    if (!(info.strides[d].expr() == expected)) return false;
+    expected = symbolic::mul(expected, size.expr());
+  }
+  return true;
+}
+
+bool can_view(const Tensor& tensor, const SymIntList& sizes) {
+  return ops::view_strides(symbolic_info(tensor), sizes).has_value();
+}
 
 SymIntList inserted(const SymIntList& list, size_t place, const SymInt& number) {
   SymIntList result;

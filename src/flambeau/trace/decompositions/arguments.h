@@ -24,6 +24,7 @@ SymInt size_of(const Tensor& tensor, int64_t dim);
 int64_t rank_of(const Tensor& tensor);
 SymInt count_of(const Tensor& tensor);
 bool is_row_major(const Tensor& tensor);
+bool can_view(const Tensor& tensor, const SymIntList& sizes);
 // The same with one more in front of that place.
 SymIntList inserted(const SymIntList& list, size_t place, const SymInt& number);
 // From 0 on; counted from the end when negative.

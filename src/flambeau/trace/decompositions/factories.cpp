@@ -15,9 +15,15 @@ ops::KeywordArguments options_at(const Arguments& given, size_t first, const Val
           {"pin_memory", given.has(first + 3) ? given[first + 3] : Value(false)}};
 }
 
+// Truths are filled with one.
+Value number_for(int64_t number, const ops::KeywordArguments& options) {
+  return options[0].second.get<DType>() == DType::kBool ? Value(number != 0) : Value(number);
+}
+
 Decomposition filled(int64_t number) {
   return [number](Context& context, const Arguments& given) {
-    return gives(call_with(context, "aten::full", {given[0], number}, options_at(given, 1, DType::kFloat32)));
+    const ops::KeywordArguments options = options_at(given, 1, DType::kFloat32);
+    return gives(call_with(context, "aten::full", {given[0], number_for(number, options)}, options));
   };
 }
 

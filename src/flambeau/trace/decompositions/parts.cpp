@@ -1,5 +1,7 @@
 #include "flambeau/trace/decompositions/parts.h"
 
+#include <algorithm>
+
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::trace::parts {
@@ -37,9 +39,10 @@ Tensor packed(Context& context, const Tensor& tensor) {
 
 Tensor reshape(Context& context, const Tensor& tensor, const SymIntList& sizes) {
   if (is_row_major(tensor)) return call(context, "aten::view", tensor, sizes);
-  const ops::Info<SymInt> info = symbolic_info(tensor);
-  const SymIntList whole = ops::infer_sizes(sizes.span(), info.element_count());
-  if (ops::view_strides(info, whole)) return call(context, "aten::view", tensor, whole);
+  SymIntList whole = sizes;
+  const auto is_open = [](const SymInt& size) { return size.is_literal() && size.literal() == -1; };
+  if (std::ranges::any_of(sizes, is_open)) whole = ops::infer_sizes(sizes.span(), count_of(tensor));
+  if (can_view(tensor, whole)) return call(context, "aten::view", tensor, whole);
   return call(context, "aten::_unsafe_view", packed(context, tensor), whole);
 }
 
