@@ -12,6 +12,7 @@
 #include "flambeau/ops/symbol/python_functions.h"
 #include "flambeau/trace/decompose_numbers.h"
 #include "flambeau/trace/functionalize.h"
+#include "flambeau/trace/symbol_name.h"
 #include "flambeau/trace/symbolic_program.h"
 #include "flambeau/trace/tracer.h"
 
@@ -28,15 +29,17 @@ class RetracedSymbols final : public ShapeEnv, public symbolic::Listener {
  public:
   void computed(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
                 const symbolic::Expr& result) override {
-    if (tracer != nullptr) tracer->note(how, a, b, result);
+    if (tracer != nullptr && !is_quiet) tracer->note(how, a, b, result);
   }
   Tracer* tracer = nullptr;
+  bool is_quiet = false;
 };
 
 // Takes calls apart until only those are left that the table does not know, and has them recorded.
-class Decomposer final : public ops::Interceptor {
+class Decomposer final : public TakesApart {
  public:
-  Decomposer(const DecompositionTable& table, Tracer& tracer) : table_(table), tracer_(tracer) {}
+  Decomposer(const DecompositionTable& table, Tracer& tracer, bool& is_quiet)
+      : TakesApart(is_quiet), table_(table), tracer_(tracer) {}
 
   std::vector<Value> call(ops::Context& context, const ops::Operator& op,
                           std::span<const Value> arguments) override {
@@ -75,6 +78,8 @@ DecompositionTable table_of(const DecompositionOptions& options, const ops::Libr
 }
 
 class Retracer {
+  using Inputs = std::vector<std::pair<std::string, Tensor>>;
+
  public:
   Retracer(const graph::ExportedProgram& program, const DecompositionOptions& options)
       : program_(program),
@@ -82,9 +87,9 @@ class Retracer {
         table_(table_of(options, *library_)),
         symbols_(program, env_),
         tracer_(made_.graph(), env_),
-        decomposer_(table_, tracer_),
+        decomposer_(table_, tracer_, env_.is_quiet),
         inner_(*library_, pool_),
-        functionalizer_(inner_, table_),
+        functionalizer_(inner_, table_, env_.is_quiet),
         outer_(*library_, pool_) {
     inner_.interceptor = &decomposer_;
     outer_.interceptor = &functionalizer_;
@@ -109,7 +114,7 @@ class Retracer {
 
  private:
   void add_inputs() {
-    std::vector<Tensor> tensors;
+    Inputs tensors;
     for (const Argument& input : program_.graph().inputs()) {
       const graph::Value* const value = input.value();
       if (value == nullptr) {
@@ -118,14 +123,13 @@ class Retracer {
         const Tensor inside = symbols_.tensor(*meta);
         tracer_.add_input(value->name(), inside);
         values_[value] = functionalizer_.wrap(inside);
-        tensors.push_back(inside);
+        tensors.emplace_back(value->name(), inside);
       } else {
         throw Error(ErrorCode::kUnsupported,
                     fmt::format("the input '{}' is no tensor", printable(value->name())));
       }
     }
-    // A symbol is read from the last input that has it.
-    for (size_t i = tensors.size(); i-- > 0;) tracer_.bind_symbols(tensors[i]);
+    bind_symbols(tensors);
     for (const graph::InputSpec& spec : program_.signature.inputs) {
       graph::InputSpec& made = made_.signature.inputs.emplace_back();
       made.kind = spec.kind;
@@ -139,6 +143,30 @@ class Retracer {
         made.argument = tracer_.argument(SymbolicProgram::argument(spec.argument, {}));
       }
     }
+  }
+
+  // A symbol is read from the input it was made for, whose place its name tells; else from the first.
+  void bind_symbols(const Inputs& inputs) {
+    for (const auto& [name, tensor] : inputs) {
+      const ops::Info<SymInt> info = symbolic_info(tensor);
+      for (size_t d = 0; d < info.sizes.size(); ++d) {
+        if (info.sizes[d].is_literal() || !info.sizes[d].expr().is_symbol()) continue;
+        if (is_named_after(info.sizes[d].expr().name(), name, d)) {
+          tracer_.bind_symbols(tensor);
+          break;
+        }
+      }
+    }
+    for (const auto& [name, tensor] : inputs) tracer_.bind_symbols(tensor);
+  }
+  static bool is_named_after(std::string_view symbol, const std::string& input, size_t dim) {
+    std::vector<std::string> sources = {fmt::format("L['{}'].size()[{}]", input, dim)};
+    if (const size_t cut = input.rfind('_'); cut != std::string::npos)
+      sources.push_back(
+          fmt::format("L['{}'][{}].size()[{}]", input.substr(0, cut), input.substr(cut + 1), dim));
+    return std::ranges::any_of(sources, [&](const std::string& source) {
+      return symbol == fmt::format("s{}", symbol_number(source));
+    });
   }
 
   Value value_of(const Argument& argument) const {
@@ -163,7 +191,7 @@ class Retracer {
 
   std::vector<Value> results_of(const graph::Node& node) {
     if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
-      const ops::Operator& op = library_->get(*name);
+      const ops::Operator& op = operator_of(*name);
       std::vector<Value> positional;
       ops::KeywordArguments keywords;
       for (const graph::NamedArgument& input : node.inputs()) {
@@ -183,6 +211,20 @@ class Retracer {
     if (const ops::PythonFunction* const function = ops::find_python_function(node.target))
       return {function->apply(arguments)};
     throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", printable(node.target)));
+  }
+
+  // Operators that nothing here runs can still be taken apart: their schemas are known.
+  const ops::Operator& operator_of(const OperatorName& name) {
+    if (const ops::Operator* const op = library_->find(name)) return *op;
+    if (table_.find_composite(name.to_string()) == nullptr) return library_->get(name);
+    std::unique_ptr<ops::Operator>& made = made_operators_[name.to_string()];
+    if (made == nullptr) {
+      const OperatorEntry* const entry = library_->schemas().find(name);
+      if (entry == nullptr) return library_->get(name);
+      made = std::make_unique<ops::Operator>();
+      made->schema = entry->schema;
+    }
+    return *made;
   }
 
   // Sizes of a tensor, which are known, rather than something to compute.
@@ -331,6 +373,7 @@ class Retracer {
   Functionalizer functionalizer_;
   ops::Context outer_;
   graph::StringMap metadata_;
+  std::unordered_map<std::string, std::unique_ptr<ops::Operator>> made_operators_;
   std::unordered_map<const graph::Value*, Value> values_;
 };
 

@@ -19,10 +19,11 @@
 
 namespace flambeau::trace {
 
-class Functionalizer : public ops::Interceptor {
+class Functionalizer : public TakesApart {
  public:
   // Calls without writes go to the interceptor of `inner`. Both must outlive it.
-  Functionalizer(ops::Context& inner, const DecompositionTable& table) : inner_(inner), table_(table) {}
+  Functionalizer(ops::Context& inner, const DecompositionTable& table, bool& is_quiet)
+      : TakesApart(is_quiet), inner_(inner), table_(table) {}
 
   std::vector<Value> call(ops::Context& context, const ops::Operator& op,
                           std::span<const Value> arguments) override;

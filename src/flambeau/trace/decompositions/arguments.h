@@ -24,11 +24,35 @@ SymInt size_of(const Tensor& tensor, int64_t dim);
 int64_t rank_of(const Tensor& tensor);
 SymInt count_of(const Tensor& tensor);
 bool is_row_major(const Tensor& tensor);
-bool can_view(const Tensor& tensor, const SymIntList& sizes);
+bool can_view(ops::Context& context, const Tensor& tensor, const SymIntList& sizes);
 // The same with one more in front of that place.
 SymIntList inserted(const SymIntList& list, size_t place, const SymInt& number);
 // From 0 on; counted from the end when negative.
 int64_t wrapped_dim(int64_t dim, int64_t rank);
+
+// An interceptor that takes calls apart. While it is quiet, arithmetic on sizes is not the model's own:
+// products that only check something must not become nodes.
+class TakesApart : public ops::Interceptor {
+ public:
+  explicit TakesApart(bool& is_quiet) : is_quiet_(is_quiet) {}
+  bool& is_quiet() { return is_quiet_; }
+
+ private:
+  bool& is_quiet_;
+};
+
+// Makes the interceptor of a context quiet while it lives.
+class Quietly {
+ public:
+  explicit Quietly(ops::Context& context);
+  ~Quietly();
+  Quietly(const Quietly&) = delete;
+  Quietly& operator=(const Quietly&) = delete;
+
+ private:
+  bool* flag_ = nullptr;
+  bool before_ = false;
+};
 
 class Arguments {
  public:

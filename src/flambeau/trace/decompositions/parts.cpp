@@ -42,7 +42,7 @@ Tensor reshape(Context& context, const Tensor& tensor, const SymIntList& sizes) 
   SymIntList whole = sizes;
   const auto is_open = [](const SymInt& size) { return size.is_literal() && size.literal() == -1; };
   if (std::ranges::any_of(sizes, is_open)) whole = ops::infer_sizes(sizes.span(), count_of(tensor));
-  if (can_view(tensor, whole)) return call(context, "aten::view", tensor, whole);
+  if (can_view(context, tensor, whole)) return call(context, "aten::view", tensor, whole);
   return call(context, "aten::_unsafe_view", packed(context, tensor), whole);
 }
 

@@ -193,6 +193,7 @@ void add_shapes(DecompositionTable& table) {
   table.composite("aten::broadcast_tensors", [](Context& context, const Arguments& given) {
     return gives(broadcast(context, given.tensors(0)));
   });
+  table.composite("aten::detach_", [](Context&, const Arguments& given) { return gives(given.tensor(0)); });
   table.functional("aten::detach", [](Context& context, const Arguments& given) {
     return gives(call(context, "aten::alias", given.tensor(0)));
   });
