@@ -75,8 +75,21 @@ void add_dropouts(DecompositionTable& table) {
     return gives(
         call<std::vector<Value>>(context, "aten::native_dropout", given.tensor(0), given[1], true).at(0));
   });
-  for (const char* const name :
-       {"aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout"}) {
+  table.composite("aten::feature_dropout", [](Context& context, const Arguments& given) {
+    const Tensor& input = given.tensor(0);
+    const double p = given.real(1);
+    if (!given.flag(2) || p == 0) return gives(input);
+    SymIntList shape;
+    for (int64_t d = 0; d < rank_of(input); ++d) shape.push_back(d < 2 ? size_of(input, d) : SymInt(1));
+    const Tensor empty = call_with(context, "aten::empty.memory_format", {shape},
+                                   {{"dtype", input.dtype()},
+                                    {"layout", Layout::kStrided},
+                                    {"device", input.device()},
+                                    {"pin_memory", false}});
+    const Tensor kept = call(context, "aten::bernoulli.p", empty, 1 - p);
+    return gives(call(context, "aten::mul.Tensor", input, call(context, "aten::div.Scalar", kept, 1 - p)));
+  });
+  for (const char* const name : {"aten::alpha_dropout", "aten::feature_alpha_dropout"}) {
     table.composite(name, [](Context&, const Arguments& given) {
       if (!given.flag(2) || given.real(1) == 0) return gives(given.tensor(0));
       return std::vector<Value>();

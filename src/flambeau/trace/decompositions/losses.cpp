@@ -134,6 +134,18 @@ void add_distances(DecompositionTable& table) {
     const Tensor loss = parts::where(c, is_near, near, mul(c, sub(c, far, 0.5 * delta), delta));
     return gives(parts::reduce(c, loss, given.integer(2)));
   });
+  table.composite("aten::hinge_embedding_loss", [](Context& c, const Arguments& given) {
+    const Tensor& x = given.tensor(0);
+    const Tensor& target = given.tensor(1);
+    const Tensor zeros =
+        call_with(c, "aten::zeros_like", {x}, {{"memory_format", MemoryFormat::kContiguous}});
+    const Tensor empty = call(c, "aten::empty_like", x);
+    const Tensor margin = call(c, "aten::fill.Scalar", empty, given.real(2));
+    const Tensor far = at_least_zero(c, sub(c, margin, x));
+    const Tensor negative = parts::where(c, call(c, "aten::ne.Scalar", target, 1), far, zeros);
+    const Tensor positive = parts::where(c, call(c, "aten::ne.Scalar", target, -1), x, zeros);
+    return gives(parts::reduce(c, add(c, negative, positive), given.integer(3)));
+  });
   table.composite("aten::margin_ranking_loss", [](Context& c, const Arguments& given) {
     const Tensor product = mul(c, neg(c, given[2]), sub(c, given[0], given[1]));
     const Tensor loss = at_least_zero(c, call(c, "aten::add.Scalar", product, given[3]));
