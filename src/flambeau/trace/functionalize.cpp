@@ -306,6 +306,8 @@ std::vector<Value> Functionalizer::call(ops::Context& context, const ops::Operat
     std::vector<Value> results = (*decomposition)(context, Arguments(arguments));
     if (!results.empty()) return results;
   }
+  if (op.decomposition != nullptr && table_.is_left_to_library(name) && !has_symbols(arguments))
+    return op.decomposition(context, arguments);
   if (is_view(name)) return call_view(op, arguments);
   if (op.schema.is_mutable()) return call_write(op, arguments);
   std::vector<Value> inside;

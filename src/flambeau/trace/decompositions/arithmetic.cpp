@@ -118,7 +118,13 @@ void add_names(DecompositionTable& table) {
   table.composite("aten::true_divide.Tensor", alias_of("aten::div.Tensor"));
   table.composite("aten::greater.Tensor", alias_of("aten::gt.Tensor"));
   table.composite("aten::less.Tensor", alias_of("aten::lt.Tensor"));
+  table.composite("aten::multiply.Scalar", alias_of("aten::mul.Scalar"));
+  table.composite("aten::subtract.Scalar", alias_of("aten::sub.Scalar"));
+  table.composite("aten::divide.Scalar", alias_of("aten::div.Scalar"));
+  table.composite("aten::true_divide.Scalar", alias_of("aten::div.Scalar"));
+  table.composite("aten::divide.Tensor_mode", alias_of("aten::div.Tensor_mode"));
   table.composite("aten::clip", alias_of("aten::clamp"));
+  table.composite("aten::clip.Tensor", alias_of("aten::clamp.Tensor"));
   table.composite("aten::square", [](Context& c, const Arguments& given) {
     return gives(call(c, "aten::pow.Tensor_Scalar", given[0], 2));
   });

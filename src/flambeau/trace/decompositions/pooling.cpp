@@ -59,10 +59,49 @@ void add_lines(DecompositionTable& table) {
   });
 }
 
+// The places of a sliding window along one dimension: rows of the window, columns of its positions.
+Tensor window_places(Context& context, int64_t size, int64_t kernel, int64_t dilation, int64_t padding,
+                     int64_t stride, Device device) {
+  const ops::KeywordArguments options = {{"dtype", DType::kInt64}, {"device", device}, {"pin_memory", false}};
+  const int64_t end = size + 2 * padding - dilation * (kernel - 1);
+  const Tensor starts = call_with(context, "aten::arange.start_step", {0, end, stride}, options);
+  const Tensor row = call(context, "aten::unsqueeze", starts, 0);
+  const Tensor steps =
+      call_with(context, "aten::arange.start_step", {0, kernel * dilation, dilation}, options);
+  return call(context, "aten::add.Tensor", row, call(context, "aten::unsqueeze", steps, -1));
+}
+
+std::vector<Value> im2col(Context& context, const Arguments& given) {
+  const Tensor& input = given.tensor(0);
+  if (rank_of(input) != 4) return {};
+  const Dims& kernel = given[1].get<Dims>();
+  const Dims& dilation = given[2].get<Dims>();
+  const Dims& padding = given[3].get<Dims>();
+  const Dims& stride = given[4].get<Dims>();
+  const SymIntList sizes = sizes_of(input);
+  if (!sizes[2].is_literal() || !sizes[3].is_literal()) return {};
+  const auto places = [&](size_t d) {
+    return window_places(context, sizes[d + 2].literal(), kernel[d], dilation[d], padding[d], stride[d],
+                         input.device());
+  };
+  Tensor rows = places(0);
+  const Tensor columns = places(1);
+  const SymInt count = size_of(rows, 1) * size_of(columns, 1);
+  const Tensor padded = call(context, "aten::constant_pad_nd", input,
+                             Dims{padding[1], padding[1], padding[0], padding[0]}, 0.0);
+  rows = call(context, "aten::unsqueeze", call(context, "aten::unsqueeze", rows, -1), -1);
+  const Tensor windows =
+      call(context, "aten::index.Tensor", padded, TensorList{Tensor(), Tensor(), rows, columns});
+  const Tensor moved = call(context, "aten::permute", windows, Dims{0, 1, 2, 4, 3, 5});
+  return gives(
+      parts::reshape(context, moved, {sizes[0], sizes[1] * SymInt(kernel[0]) * SymInt(kernel[1]), count}));
+}
+
 }  // namespace
 
 void add_pooling(DecompositionTable& table) {
   add_lines(table);
+  table.functional("aten::im2col", im2col);
   table.composite("aten::max_pool2d", first_of("aten::max_pool2d_with_indices"));
   table.composite("aten::max_pool3d", first_of("aten::max_pool3d_with_indices"));
   const auto adaptive = [](const char* native, std::vector<int64_t> dims) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "flambeau/ops/context.h"
@@ -34,6 +35,10 @@ class DecompositionTable {
   // The operator stays as it is.
   void erase(const std::string& name);
 
+  // An operator that is nothing but others to PyTorch and has no entry here: the library's own way to compute
+  // it does, where all sizes are numbers.
+  bool is_left_to_library(std::string_view name) const;
+
   // Null when there is none.
   const Decomposition* find_composite(const std::string& name) const;
   const Decomposition* find_functional(const std::string& name) const;
@@ -42,6 +47,7 @@ class DecompositionTable {
   using Map = std::unordered_map<std::string, Decomposition>;
   Map composites_;
   Map functionals_;
+  std::unordered_set<std::string> kept_;
 };
 
 // The families, one a file.
