@@ -172,6 +172,8 @@ void add_arithmetic(DecompositionTable& table) {
   table.functional("aten::xlogy.Tensor", xlogy);
   table.functional("aten::logit", logit);
   table.composite("aten::isclose", is_close);
+  table.composite("aten::isfinite",
+                  [](Context& c, const Arguments& given) { return gives(is_finite(c, given.tensor(0))); });
   table.composite("aten::cdist", [](Context& c, const Arguments& given) {
     return gives(call(c, "aten::_cdist_forward", given[0], given[1], given[2], given[3]));
   });

@@ -110,6 +110,29 @@ void add_shuffles(DecompositionTable& table) {
     for (int64_t d = 3; d <= rank_of(self); ++d) order.push_back(d);
     return gives(parts::reshape(c, call(c, "aten::permute", wide, integers(order)), sizes));
   });
+  for (const int64_t dim : {0, 1}) {
+    table.composite(dim == 0 ? "aten::flipud" : "aten::fliplr", [dim](Context& c, const Arguments& given) {
+      return gives(call(c, "aten::flip", given.tensor(0), Dims{dim}));
+    });
+  }
+  table.functional("aten::diagonal_copy", [](Context& c, const Arguments& given) {
+    return gives(parts::packed(c, call(c, "aten::diagonal", given[0], given[1], given[2], given[3])));
+  });
+  table.composite("aten::diag", [](Context& c, const Arguments& given) {
+    if (rank_of(given.tensor(0)) != 2) return std::vector<Value>();
+    return gives(call(c, "aten::diagonal_copy", given[0], given[1]));
+  });
+  table.composite("aten::diff", [](Context& c, const Arguments& given) {
+    if (given.has(3) || given.has(4) || given.integer(1) != 1 || given.tensor(0).dtype() == DType::kBool)
+      return std::vector<Value>();
+    const int64_t dim = given.integer(2);
+    const SymInt last = size_of(given.tensor(0), dim) - SymInt(1);
+    const auto part = [&](const SymInt& start) {
+      return call(c, "aten::narrow", given.tensor(0), dim, start, last);
+    };
+    const Tensor first = part(0);
+    return gives(call(c, "aten::sub.Tensor", part(1), first));
+  });
   table.functional("aten::rot90", [](Context& c, const Arguments& given) {
     const Tensor& self = given.tensor(0);
     const std::vector<int64_t> dims = given.dims(2, rank_of(self));

@@ -64,6 +64,7 @@ DecompositionTable DecompositionTable::core() {
   add_arithmetic(table);
   add_attention(table);
   add_copies(table);
+  add_einsum(table);
   add_factories(table);
   add_indexing(table);
   add_layers(table);

@@ -55,6 +55,7 @@ void add_activations(DecompositionTable& table);
 void add_arithmetic(DecompositionTable& table);
 void add_attention(DecompositionTable& table);
 void add_copies(DecompositionTable& table);
+void add_einsum(DecompositionTable& table);
 void add_factories(DecompositionTable& table);
 void add_indexing(DecompositionTable& table);
 void add_layers(DecompositionTable& table);
