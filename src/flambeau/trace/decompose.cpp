@@ -107,6 +107,7 @@ class Retracer {
     metadata_.clear();
     add_outputs();
     tracer_.finish();  // knows every value, so it comes before some of them go
+    drop_copies_into_state();
     drop_dead_nodes(made_.graph());
     copy_rest();
     return std::move(made_);
@@ -319,6 +320,17 @@ class Retracer {
     const bool is_parameter = input.kind == InputKind::kParameter;
     add_output(is_parameter ? OutputKind::kParameterMutation : OutputKind::kBufferMutation, value).target =
         input.target;
+  }
+
+  // What is copied into a buffer or parameter is its new value itself.
+  void drop_copies_into_state() {
+    for (const graph::OutputSpec& spec : made_.signature.outputs) {
+      if (spec.kind != OutputKind::kBufferMutation && spec.kind != OutputKind::kParameterMutation) continue;
+      graph::Value* const value = spec.argument.value();
+      const graph::Node* const node = value == nullptr ? nullptr : value->producer();
+      if (node == nullptr || node->target != "torch.ops.aten.copy.default") continue;
+      value->replace_uses_with(*node->inputs()[1].argument.value());
+    }
   }
 
   // Nodes whose results nobody uses, from the end on.

@@ -90,6 +90,14 @@ class Written(nn.Module):
         y.unsqueeze(1).squeeze(1).relu_()
         return y
 
+    def copied(self, x):
+        self.count.copy_(x[0])
+        return self.count + x
+
+    def copied_input(self, x):
+        x.copy_(x * 2)
+        return x + 1
+
     def masked(self, x):
         y = x * 2
         y[x > 0] = 0.0
@@ -288,7 +296,7 @@ def layers():
 
 
 def written():
-    kinds = ["buffer", "input", "input_view", "slice", "select", "view", "transpose", "fill", "twice", "unsqueeze", "masked", "out"]
+    kinds = ["buffer", "input", "input_view", "slice", "select", "view", "transpose", "fill", "twice", "unsqueeze", "masked", "out", "copied", "copied_input"]
     return {f"written_{kind}": (Written(kind), (r(3, 4),)) for kind in kinds}
 
 
