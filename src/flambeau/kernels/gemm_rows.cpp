@@ -16,6 +16,7 @@ constexpr bool is_complex = !std::is_arithmetic_v<T>;
 template <typename T>
 void copy_row(const uint8_t* from, int64_t from_step, int64_t count, uint8_t* to, int64_t to_step) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  if (count == 0) return;
   if (from_step == 1 && to_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(count * kSize));
     return;

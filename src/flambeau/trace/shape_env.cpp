@@ -96,6 +96,24 @@ SymInt ShapeEnv::backed(const std::string& source, int64_t hint, const BackedRul
   return SymInt(symbol, *this);
 }
 
+SymInt ShapeEnv::adopt(const Expr& symbol, std::optional<int64_t> hint, const ValueRange& range) {
+  const std::string name(symbol.name());
+  if (find(name) != nullptr) return SymInt(symbol, *this);
+  auto info = std::make_unique<SymbolInfo>();
+  info->symbol = symbol;
+  info->hint = hint;
+  info->range = range;
+  if (hint) {
+    hints_.emplace(name, Number(*hint));
+    if (*hint >= 2 && compare(range.lower(), Number(2)) < 0) info->range = {Number(2), range.upper()};
+  } else {
+    info->is_size_like = compare(range.lower(), Number(0)) >= 0;
+  }
+  by_name_.emplace(name, info.get());
+  symbols_.push_back(std::move(info));
+  return SymInt(symbol, *this);
+}
+
 SymInt ShapeEnv::unbacked() {
   const Expr symbol = new_symbol(fmt::format("u{}", unbacked_count_++), false);
   mutable_info(symbol).where = where();

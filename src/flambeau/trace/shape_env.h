@@ -92,6 +92,11 @@ class ShapeEnv : public symbolic::Decider {
   // or a literal. Throws Error(kInvalidArgument) when the hint contradicts the rule.
   symbolic::SymInt backed(const std::string& source, int64_t hint, const BackedRule& rule = {});
 
+  // A symbol of a program that is traced again, under its own name; without a hint it is one from data. Sizes
+  // with a hint are at least 2, as when they were made.
+  symbolic::SymInt adopt(const symbolic::Expr& symbol, std::optional<int64_t> hint,
+                         const symbolic::ValueRange& range);
+
   // A number that only the data knows (item): u0, u1...
   symbolic::SymInt unbacked();
   // The same for a size (nonzero, a mask): from 0 to `most`.

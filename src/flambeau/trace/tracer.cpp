@@ -136,9 +136,19 @@ graph::Value& Tracer::add_number_input(std::string name, const Expr& expr) {
 graph::Node& Tracer::new_node(std::string target, std::string_view name) {
   graph::Node& node = before_ == nullptr ? graph_.append(std::move(target))
                                          : graph_.insert_before(*before_, std::move(target));
-  node.name = graph_.unique_name(name);
+  node.name = fresh_name(name);
   if (metadata) node.metadata = metadata();
   return node;
+}
+
+// Free among values and nodes: a node that gives several values has a name that none of them has.
+std::string Tracer::fresh_name(std::string_view base) {
+  size_t& next = next_[std::string(base)];
+  for (;;) {
+    std::string name = next == 0 ? std::string(base) : fmt::format("{}_{}", base, next);
+    ++next;
+    if (graph_.find(name) == nullptr && names_.insert(name).second) return name;
+  }
 }
 
 graph::Value& Tracer::size_value(graph::Value& tensor, std::optional<size_t> dim, const Expr& expr) {
@@ -398,6 +408,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
+  if (schema.returns.empty()) return results;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
     if (op.kind == Kind::kInPlace && rule.shape != nullptr) {
@@ -469,7 +480,7 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
   for (graph::NamedArgument& input : inputs) node.add_input(std::move(input));
   const bool is_single = results.size() == 1 && results[0].is_tensor();
   const auto give = [&](const Tensor& tensor) -> graph::Value& {
-    graph::Value& value = add_tensor_value(is_single ? *node.name : graph_.unique_name("getitem"), tensor);
+    graph::Value& value = add_tensor_value(is_single ? *node.name : fresh_name("getitem"), tensor);
     hold(tensor, value);
     return value;
   };

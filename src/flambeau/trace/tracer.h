@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,7 @@ class Tracer : public ops::Interceptor {
                                                      std::span<const Value> arguments);
   // At the end of the graph, or before the node at which assertions are put in.
   graph::Node& new_node(std::string target, std::string_view name);
+  std::string fresh_name(std::string_view base);
   graph::Value& size_value(graph::Value& tensor, std::optional<size_t> dim, const symbolic::Expr& expr);
   void add_assertions();
   void add_assertion(const symbolic::Expr& condition);
@@ -103,6 +105,8 @@ class Tracer : public ops::Interceptor {
   std::vector<std::pair<graph::Value*, symbolic::Expr>> numbers_;
   std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
   std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
+  std::unordered_set<std::string> names_;         // of nodes
+  std::unordered_map<std::string, size_t> next_;  // the number to try next
   graph::Node* before_ = nullptr;
   bool is_inside_ = false;  // a rule is at work: its arithmetic is not the model's
 };

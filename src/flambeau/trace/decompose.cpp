@@ -1,0 +1,399 @@
+#include "flambeau/trace/decompose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "flambeau/base/error.h"
+#include "flambeau/base/parallel.h"
+#include "flambeau/ops/call.h"
+#include "flambeau/ops/symbol/python_functions.h"
+#include "flambeau/trace/decompose_numbers.h"
+#include "flambeau/trace/functionalize.h"
+#include "flambeau/trace/symbol_name.h"
+#include "flambeau/trace/symbolic_program.h"
+#include "flambeau/trace/tracer.h"
+
+namespace flambeau::trace {
+namespace {
+
+using graph::Argument;
+using graph::ArgumentKind;
+using graph::InputKind;
+using graph::OutputKind;
+
+// The program's symbols, which also hear how sizes are computed.
+class RetracedSymbols final : public ShapeEnv, public symbolic::Listener {
+ public:
+  void computed(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
+                const symbolic::Expr& result) override {
+    if (tracer != nullptr && !is_quiet) tracer->note(how, a, b, result);
+  }
+  Tracer* tracer = nullptr;
+  bool is_quiet = false;
+};
+
+// Takes calls apart until only those are left that the table does not know, and has them recorded.
+class Decomposer final : public TakesApart {
+ public:
+  Decomposer(const DecompositionTable& table, Tracer& tracer, bool& is_quiet)
+      : TakesApart(is_quiet), table_(table), tracer_(tracer) {}
+
+  std::vector<Value> call(ops::Context& context, const ops::Operator& op,
+                          std::span<const Value> arguments) override {
+    const std::string name = op.name();
+    for (const Decomposition* const decomposition :
+         {table_.find_functional(name), table_.find_composite(name)}) {
+      if (decomposition == nullptr) continue;
+      std::vector<Value> results = (*decomposition)(context, Arguments(arguments));
+      if (!results.empty()) return results;
+    }
+    return tracer_.call(context, op, arguments);
+  }
+
+ private:
+  const DecompositionTable& table_;
+  Tracer& tracer_;
+};
+
+DecompositionTable table_of(const DecompositionOptions& options, const ops::Library& library) {
+  DecompositionTable table = DecompositionTable::core();
+  for (const std::string& name : options.keep) {
+    const ops::Operator& op = library.get(name);
+    if (op.schema.is_mutable() || op.schema.is_view()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} cannot be kept: it writes or gives a view", name),
+                  "keep only operators that give something of their own");
+    }
+    table.erase(op.name());
+  }
+  for (const auto& [name, decomposition] : options.table) {
+    const std::string full = library.get(name).name();
+    table.erase(full);
+    table.composite(full, decomposition);
+  }
+  return table;
+}
+
+class Retracer {
+  using Inputs = std::vector<std::pair<std::string, Tensor>>;
+
+ public:
+  Retracer(const graph::ExportedProgram& program, const DecompositionOptions& options)
+      : program_(program),
+        library_(options.library ? options.library : std::make_shared<const ops::Library>()),
+        table_(table_of(options, *library_)),
+        symbols_(program, env_),
+        tracer_(made_.graph(), env_),
+        decomposer_(table_, tracer_, env_.is_quiet),
+        inner_(*library_, pool_),
+        functionalizer_(inner_, table_, env_.is_quiet),
+        outer_(*library_, pool_) {
+    inner_.interceptor = &decomposer_;
+    outer_.interceptor = &functionalizer_;
+    env_.tracer = &tracer_;
+    tracer_.metadata = [this] { return metadata_; };
+    tracer_.lift = [](const Tensor& tensor) -> graph::Value& {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("a decomposition uses a tensor {} of its own", tensor.summary()));
+    };
+  }
+
+  graph::ExportedProgram run() {
+    add_inputs();
+    for (const graph::Node& node : program_.graph().nodes()) retrace(node);
+    metadata_.clear();
+    add_outputs();
+    tracer_.finish();  // knows every value, so it comes before some of them go
+    drop_copies_into_state();
+    drop_dead_nodes(made_.graph());
+    copy_rest();
+    return std::move(made_);
+  }
+
+ private:
+  void add_inputs() {
+    Inputs tensors;
+    for (const Argument& input : program_.graph().inputs()) {
+      const graph::Value* const value = input.value();
+      if (value == nullptr) {
+        made_.graph().add_input(tracer_.argument(SymbolicProgram::argument(input, {})));
+      } else if (const graph::TensorMeta* const meta = value->tensor()) {
+        const Tensor inside = symbols_.tensor(*meta);
+        tracer_.add_input(value->name(), inside);
+        values_[value] = functionalizer_.wrap(inside);
+        tensors.emplace_back(value->name(), inside);
+      } else {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the input '{}' is no tensor", printable(value->name())));
+      }
+    }
+    bind_symbols(tensors);
+    for (const graph::InputSpec& spec : program_.signature.inputs) {
+      graph::InputSpec& made = made_.signature.inputs.emplace_back();
+      made.kind = spec.kind;
+      made.target = spec.target;
+      made.persistent = spec.persistent;
+      made.value = spec.value;
+      made.extras = spec.extras;
+      if (const graph::Value* const value = spec.argument.value()) {
+        made.argument = Argument::tensor(*made_.graph().find(value->name()));
+      } else {
+        made.argument = tracer_.argument(SymbolicProgram::argument(spec.argument, {}));
+      }
+    }
+  }
+
+  // A symbol is read from the input it was made for, whose place its name tells; else from the first.
+  void bind_symbols(const Inputs& inputs) {
+    for (const auto& [name, tensor] : inputs) {
+      const ops::Info<SymInt> info = symbolic_info(tensor);
+      for (size_t d = 0; d < info.sizes.size(); ++d) {
+        if (info.sizes[d].is_literal() || !info.sizes[d].expr().is_symbol()) continue;
+        if (is_named_after(info.sizes[d].expr().name(), name, d)) {
+          tracer_.bind_symbols(tensor, *tracer_.find(tensor));
+          break;
+        }
+      }
+    }
+    for (const auto& [name, tensor] : inputs) tracer_.bind_symbols(tensor, *tracer_.find(tensor));
+  }
+  static bool is_named_after(std::string_view symbol, const std::string& input, size_t dim) {
+    std::vector<std::string> sources = {fmt::format("L['{}'].size()[{}]", input, dim)};
+    if (const size_t cut = input.rfind('_'); cut != std::string::npos)
+      sources.push_back(
+          fmt::format("L['{}'][{}].size()[{}]", input.substr(0, cut), input.substr(cut + 1), dim));
+    return std::ranges::any_of(sources, [&](const std::string& source) {
+      return symbol == fmt::format("s{}", symbol_number(source));
+    });
+  }
+
+  Value value_of(const Argument& argument) const {
+    return SymbolicProgram::argument(argument, [this](const graph::Value& value) {
+      const auto found = values_.find(&value);
+      if (found == values_.end())
+        throw Error(ErrorCode::kCorrupt,
+                    fmt::format("'{}' is used before it is given", printable(value.name())));
+      return found->second;
+    });
+  }
+
+  void retrace(const graph::Node& node) {
+    metadata_ = node.metadata;
+    try {
+      give(node, results_of(node));
+    } catch (Error& error) {
+      error.add_location("node", std::string(node.label()));
+      throw;
+    }
+  }
+
+  std::vector<Value> results_of(const graph::Node& node) {
+    if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
+      const ops::Operator& op = operator_of(*name);
+      std::vector<Value> positional;
+      ops::KeywordArguments keywords;
+      for (const graph::NamedArgument& input : node.inputs()) {
+        if (input.name.empty()) {
+          positional.push_back(value_of(input.argument));
+        } else {
+          keywords.emplace_back(input.name, value_of(input.argument));
+        }
+      }
+      const std::vector<Value> arguments = ops::bind_arguments(op.schema, positional, keywords);
+      if (is_number_function(op)) return {number_of(op, arguments)};
+      return ops::call(outer_, op, arguments);
+    }
+    std::vector<Value> arguments;
+    for (const graph::NamedArgument& input : node.inputs()) arguments.push_back(value_of(input.argument));
+    if (const std::optional<Value> number = call_on_symbols(node.target, arguments)) return {*number};
+    if (const ops::PythonFunction* const function = ops::find_python_function(node.target))
+      return {function->apply(arguments)};
+    throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", printable(node.target)));
+  }
+
+  // Operators that nothing here runs can still be taken apart: their schemas are known.
+  const ops::Operator& operator_of(const OperatorName& name) {
+    if (const ops::Operator* const op = library_->find(name)) return *op;
+    if (table_.find_composite(name.to_string()) == nullptr) return library_->get(name);
+    std::unique_ptr<ops::Operator>& made = made_operators_[name.to_string()];
+    if (made == nullptr) {
+      const OperatorEntry* const entry = library_->schemas().find(name);
+      if (entry == nullptr) return library_->get(name);
+      made = std::make_unique<ops::Operator>();
+      made->schema = entry->schema;
+    }
+    return *made;
+  }
+
+  // Sizes of a tensor, which are known, rather than something to compute.
+  static bool is_number_function(const ops::Operator& op) {
+    return op.schema.name.base_name().starts_with("sym_") && op.schema.returns.size() == 1 &&
+           !op.schema.returns[0].type.is(TypeKind::kTensor);
+  }
+  static Value number_of(const ops::Operator& op, std::span<const Value> arguments) {
+    const ops::Info<SymInt> info = symbolic_info(arguments[0].tensor());
+    const std::string_view name = op.schema.name.base_name();
+    const auto at = [&](const ShortList<SymInt>& list) {
+      return Value(list[static_cast<size_t>(
+          wrapped_dim(arguments[1].get<int64_t>(), static_cast<int64_t>(list.size())))]);
+    };
+    if (name == "sym_size") return at(info.sizes);
+    if (name == "sym_stride") return at(info.strides);
+    if (name == "sym_numel") return Value(info.element_count());
+    if (name == "sym_storage_offset") return Value(info.offset);
+    throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", op.name()));
+  }
+
+  void give(const graph::Node& node, const std::vector<Value>& results) {
+    for (size_t i = 0; i < node.outputs().size() && i < results.size(); ++i) {
+      const Argument& output = node.outputs()[i];
+      if (const graph::Value* const value = output.value()) {
+        values_[value] = results[i];
+      } else if (const TensorList* const tensors = results[i].get_if<TensorList>()) {
+        size_t index = 0;
+        output.for_each_ref([&](const graph::ValueRef& ref) {
+          if (ref && index < tensors->size()) values_[ref.get()] = (*tensors)[index];
+          ++index;
+        });
+      }
+    }
+  }
+
+  graph::OutputSpec& add_output(OutputKind kind, const Value& value) {
+    made_.graph().add_output(tracer_.argument(value));
+    graph::OutputSpec& spec = made_.signature.outputs.emplace_back();
+    spec.kind = kind;
+    spec.argument = tracer_.argument(value);
+    return spec;
+  }
+
+  // What was written comes first, in the order of the inputs.
+  void add_outputs() {
+    std::vector<std::pair<const graph::InputSpec*, Tensor>> written;
+    for (const graph::InputSpec& spec : program_.signature.inputs) {
+      const graph::Value* const value = spec.argument.value();
+      if (value == nullptr || value->tensor() == nullptr) continue;
+      const Tensor& outside = values_.at(value).tensor();
+      if (functionalizer_.is_written(outside)) written.emplace_back(&spec, functionalizer_.value(outside));
+    }
+    std::vector<Value> given;
+    for (size_t i = 0; i < program_.graph().outputs().size(); ++i) {
+      Value value = value_of(program_.graph().outputs()[i]);
+      if (const Tensor* const tensor = value.get_if<Tensor>()) value = functionalizer_.value(*tensor);
+      given.push_back(std::move(value));
+    }
+    const size_t before = count_mutations();
+    for (size_t i = 0; i < before; ++i) add_known_mutation(program_.signature.outputs[i], given[i]);
+    for (const auto& [input, tensor] : written) add_mutation(*input, tensor);
+    for (size_t i = before; i < given.size(); ++i)
+      add_output(i < program_.signature.outputs.size() ? program_.signature.outputs[i].kind
+                                                       : OutputKind::kUserOutput,
+                 given[i]);
+  }
+
+  // Of a program that is functional already: they are outputs like all others.
+  size_t count_mutations() const {
+    size_t count = 0;
+    for (const graph::OutputSpec& spec : program_.signature.outputs) {
+      if (spec.kind != OutputKind::kBufferMutation && spec.kind != OutputKind::kUserInputMutation &&
+          spec.kind != OutputKind::kParameterMutation)
+        break;
+      ++count;
+    }
+    return count;
+  }
+  void add_known_mutation(const graph::OutputSpec& known, const Value& value) {
+    graph::OutputSpec& spec = add_output(known.kind, value);
+    spec.target = known.target;
+    if (known.input) spec.input = graph::ValueRef(*made_.graph().find(known.input->name()));
+  }
+
+  void add_mutation(const graph::InputSpec& input, const Tensor& value) {
+    if (input.kind == InputKind::kUserInput) {
+      graph::OutputSpec& spec = add_output(OutputKind::kUserInputMutation, value);
+      spec.input = graph::ValueRef(*made_.graph().find(input.argument.value()->name()));
+      return;
+    }
+    const bool is_parameter = input.kind == InputKind::kParameter;
+    add_output(is_parameter ? OutputKind::kParameterMutation : OutputKind::kBufferMutation, value).target =
+        input.target;
+  }
+
+  // What is copied into a buffer or parameter is its new value itself.
+  void drop_copies_into_state() {
+    for (const graph::OutputSpec& spec : made_.signature.outputs) {
+      if (spec.kind != OutputKind::kBufferMutation && spec.kind != OutputKind::kParameterMutation) continue;
+      graph::Value* const value = spec.argument.value();
+      const graph::Node* const node = value == nullptr ? nullptr : value->producer();
+      if (node == nullptr || node->target != "torch.ops.aten.copy.default") continue;
+      value->replace_uses_with(*node->inputs()[1].argument.value());
+    }
+  }
+
+  // Nodes whose results nobody uses, from the end on.
+  static void drop_dead_nodes(graph::Graph& graph) {
+    for (graph::Node* node = graph.last_node(); node != nullptr;) {
+      graph::Node* const previous = node->previous();
+      bool is_used = node->outputs().empty();
+      for (const Argument& output : node->outputs())
+        output.for_each_value([&](const graph::Value& value) { is_used = is_used || value.has_uses(); });
+      if (!is_used) graph.erase(*node);
+      node = previous;
+    }
+  }
+
+  void copy_rest() {
+    for (const graph::ModuleCallEntry& entry : program_.module_call_graph) {
+      graph::ModuleCallEntry& made = made_.module_call_graph.emplace_back();
+      made.fqn = entry.fqn;
+      made.extras = entry.extras;
+      if (!entry.signature || !entry.fqn.empty()) continue;
+      made.signature.emplace();
+      made.signature->in_spec = entry.signature->in_spec;
+      made.signature->out_spec = entry.signature->out_spec;
+      made.signature->forward_arg_names = entry.signature->forward_arg_names;
+    }
+    made_.metadata = program_.metadata;
+    made_.named_tuples = program_.named_tuples;
+    made_.opset_version = program_.opset_version;
+    made_.range_constraints = program_.range_constraints;
+    made_.schema_version = program_.schema_version;
+    made_.verifiers = {"ATEN"};
+    made_.torch_version = program_.torch_version;
+    made_.guards_code = program_.guards_code;
+    made_.style = program_.style;
+    made_.has_weights = program_.has_weights;
+    made_.state_dict = program_.state_dict;
+    made_.constants = program_.constants;
+    made_.objects = program_.objects;
+    made_.example_inputs = program_.example_inputs;
+  }
+
+  const graph::ExportedProgram& program_;
+  graph::ExportedProgram made_;
+  std::shared_ptr<const ops::Library> library_;
+  DecompositionTable table_;
+  ThreadPool pool_{1};
+  RetracedSymbols env_;
+  SymbolicProgram symbols_;
+  Tracer tracer_;
+  Decomposer decomposer_;
+  ops::Context inner_;
+  Functionalizer functionalizer_;
+  ops::Context outer_;
+  graph::StringMap metadata_;
+  std::unordered_map<std::string, std::unique_ptr<ops::Operator>> made_operators_;
+  std::unordered_map<const graph::Value*, Value> values_;
+};
+
+}  // namespace
+
+graph::ExportedProgram run_decompositions(const graph::ExportedProgram& program,
+                                          const DecompositionOptions& options) {
+  return Retracer(program, options).run();
+}
+
+}  // namespace flambeau::trace

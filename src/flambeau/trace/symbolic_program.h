@@ -1,0 +1,37 @@
+// A program's own description of its values, as things to trace with: its symbols, tensors without data, the
+// constants of its nodes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "flambeau/graph/program.h"
+#include "flambeau/trace/shape_env.h"
+#include "flambeau/value/value.h"
+
+namespace flambeau::trace {
+
+class SymbolicProgram {
+ public:
+  // Every symbol that a description mentions joins the trace, with the value it had for the example and the
+  // program's constraints. Throws Error(kCorrupt) for text that is no expression.
+  SymbolicProgram(const graph::ExportedProgram& program, ShapeEnv& env);
+
+  symbolic::SymInt number(const graph::SymInt& number) const;
+  // A tensor without data.
+  Tensor tensor(const graph::TensorMeta& meta) const;
+
+  // Gives what a value of the graph is now.
+  using Lookup = std::function<Value(const graph::Value& value)>;
+  // Throws Error(kUnsupported) for what no operator takes.
+  static Value argument(const graph::Argument& argument, const Lookup& lookup);
+
+ private:
+  symbolic::Expr expr(const std::string& text) const;
+
+  ShapeEnv& env_;
+  mutable std::unordered_map<std::string, symbolic::Expr> known_;
+};
+
+}  // namespace flambeau::trace
