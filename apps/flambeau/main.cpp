@@ -36,6 +36,7 @@ constexpr const char* kFooter =
     "  flambeau run model.pt2                             with the inputs it was exported with\n"
     "  flambeau run model.pt2 --input x=x.npy --output results\n"
     "  flambeau bench model.pt2 --threads 1               latency, throughput, memory, time by operator\n"
+    "  flambeau export resnet18 --dynamic 0=batch -o r.pt2  an example model, traced from its C++ code\n"
     "  flambeau convert --layout zip new.pt2 old.pt2      for PyTorch 2.1 to 2.7\n"
     "  flambeau graph --format full a.pt2 -o a.txt        edit it, and make a program of it again:\n"
     "  flambeau convert a.txt b.pt2 --weights a.pt2\n"

@@ -10,11 +10,16 @@
 
 #include "flambeau/graph/program.h"
 #include "flambeau/nn/module.h"
+#include "flambeau/trace/decompose.h"
 #include "flambeau/trace/export.h"
 
 namespace flambeau {
 
+using trace::Dim;
+using trace::DynamicShapes;
 using trace::ExportOptions;
+using trace::run_decompositions;
+using trace::ShapeSpec;
 
 // As torch.export.export: calls the module once with tensors that have the sizes of these arguments and no
 // data. The arguments become the program's example inputs. The thread must have a session. Throws Error

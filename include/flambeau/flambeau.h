@@ -4,6 +4,7 @@
 #include "flambeau/check.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
+#include "flambeau/export.h"
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"

@@ -44,9 +44,10 @@ def dynamic_batch(module, inputs):
 
 
 def decompose(source, target):
-    tool = pathlib.Path(os.environ.get("FLAMBEAU_BUILD", ROOT / "build/dev")) / "tests/interop/export/export_cases"
+    command = pathlib.Path(os.environ.get("FLAMBEAU_BIN", ROOT / "build/dev/apps/flambeau/flambeau"))
+    tool = command.resolve().parents[2] / "tests/interop/export/export_cases"
     if not tool.exists():
-        pytest.skip(f"there is no {tool}: build export_cases first")
+        pytest.fail(f"there is no {tool}: build export_cases first")
     done = subprocess.run([tool, "decompose", source, target], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -70,8 +71,15 @@ def check(tmp_path, module, inputs, shapes, by_values):
     torch.testing.assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.parametrize("name", sorted(CASES.keys() - REFUSED - LEFT_OUT))
+def chosen_cases():
+    """Static and dynamic by turns; with FLAMBEAU_ALL_MODELS=1 every case both ways."""
+    names = sorted(CASES.keys() - REFUSED - LEFT_OUT)
+    if os.environ.get("FLAMBEAU_ALL_MODELS"):
+        return [(name, is_dynamic) for name in names for is_dynamic in (False, True)]
+    return [(name, position % 2 == 1) for position, name in enumerate(names)]
+
+
+@pytest.mark.parametrize("name, is_dynamic", chosen_cases(), ids=lambda value: value if isinstance(value, str) else "dynamic" if value else "static")
 def test_case(tmp_path, name, is_dynamic):
     module, inputs = CASES[name]
     shapes = dynamic_batch(module, inputs) if is_dynamic else None
