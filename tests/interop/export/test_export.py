@@ -13,7 +13,7 @@ import torch.utils._pytree as pytree
 from torch.export import Dim
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "nn")]
-import programs  # noqa: E402
+import side_by_side  # noqa: E402
 from test_nn import CASES, make, make_inputs, nn_cases, write_inputs  # noqa: E402, F401
 
 
@@ -62,7 +62,7 @@ def check(nn_cases, tmp_path, name, training, dynamic):  # noqa: F811
         description["dynamic"] = {key: {"0": word} for key, value in tensors.items() if is_batch(value, size)}
         (tmp_path / "inputs.json").write_text(json.dumps(description))
     nn_cases("export", name, tmp_path / "state.pt", tmp_path / "inputs.json", tmp_path / "ours.pt2")
-    assert programs.compare(tmp_path / "ours.pt2", tmp_path / "theirs.pt2") == []
+    assert side_by_side.compare(tmp_path / "ours.pt2", tmp_path / "theirs.pt2") == []
     if training:
         return
     loaded = torch.export.load(tmp_path / "ours.pt2").module()
