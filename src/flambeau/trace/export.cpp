@@ -59,6 +59,7 @@ class Exporter {
     env_.tracer = &tracer_;
     env_.set_where([] { return location_text(nn::where()); });
     tracer_.lift = [this](const Tensor& tensor) -> graph::Value& { return lift(tensor); };
+    tracer_.merges_strides = true;
     tracer_.metadata = [this] { return node_metadata(); };
     stack_.on_read_size = [this](const Tensor& tensor, std::optional<size_t> dim) {
       tracer_.note_size(tensor, dim);

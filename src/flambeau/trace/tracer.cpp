@@ -10,6 +10,7 @@
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/print.h"
 #include "flambeau/trace/fake.h"
+#include "flambeau/trace/merged_strides.h"
 #include "flambeau/trace/shape_env.h"
 
 namespace flambeau::trace {
@@ -435,7 +436,9 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
   if (rule.shape != nullptr) {
     const bool is_copy = op.kind == Kind::kViewCopy;
     if (has_symbols(arguments)) {
-      const ops::Infos<SymInt> infos = rule.symbolic_shape(arguments);
+      ops::Infos<SymInt> infos = rule.symbolic_shape(arguments);
+      if (merges_strides && is_reshaping(op))
+        set_merged_strides(symbolic_info(arguments[0].tensor()), infos.at(0));
       box(is_copy ? contiguous_infos(infos) : infos);
     } else {
       const ops::Infos<int64_t> infos = rule.shape(arguments);

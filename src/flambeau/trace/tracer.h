@@ -39,6 +39,8 @@ class Tracer : public ops::Interceptor {
   void bind_symbols(const Tensor& tensor, graph::Value& value);
   // What a tensor that nobody knows becomes: called once for each, it gives the input that holds it.
   std::function<graph::Value&(const Tensor& tensor)> lift;
+  // The strides of views as in PyTorch's first trace of a model (merged_strides.h).
+  bool merges_strides = false;
   // The metadata of the nodes that are added now.
   std::function<graph::StringMap()> metadata;
 

@@ -15,11 +15,9 @@ import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
-# Taken apart less far than PyTorch does it, or with another storage offset of a copy, or with a stride that is an
-# expression where PyTorch has a number; the values are the same.
+# Taken apart less far than PyTorch does it, or with another storage offset of a copy; the values are the same.
 BY_VALUES = {
     "column_stack",
-    "GRU_two_dynamic",
     "fold",
     "inner",
     "linalg_norm",

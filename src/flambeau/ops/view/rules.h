@@ -6,8 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "flambeau/ops/strides.h"
 
@@ -79,46 +77,6 @@ ShortList<N> infer_sizes(std::span<const N> shape, const N& count) {
   fail_view("shape '" + sizes_text(shape) + "' is invalid for input of size " + number_text(count));
 }
 
-// The strides as PyTorch derives them for symbols, where no number tells which of two is the smaller one:
-// dimensions are joined until the wanted one divides them, with the smallest of their strides, and split
-// again. Nothing is asked; where the sizes do not tell, the strides stay as they are.
-inline void join_and_split(const Info<SymInt>& info, const ShortList<SymInt>& sizes,
-                           ShortList<SymInt>& strides) {
-  if (sizes.size() < 2 || (info.dim() == 1 && sizes.size() == 2)) return;
-  const auto is_one = [](const SymInt& size) { return size.expr().is(1); };
-  std::vector<std::pair<SymInt, SymInt>> dims;  // size and stride
-  for (size_t d = 0; d < info.dim(); ++d) dims.emplace_back(info.sizes[d], info.strides[d]);
-  size_t at = 0;
-  for (const SymInt& length : sizes) {
-    if (at >= dims.size()) {
-      if (!is_one(length) || dims.empty()) return;
-      dims.emplace_back(1, dims.back().second);
-    } else if (!(dims[at].first.expr() == length.expr())) {
-      SymInt count = dims[at].first;
-      size_t end = at;
-      while (!modulo(count, length).expr().is(0)) {
-        if (++end == dims.size()) return;
-        count = count * dims[end].first;
-      }
-      SymInt stride = dims[end].second;
-      for (size_t d = end; d-- > at;) {
-        if (!is_one(dims[d].first)) stride = smaller(stride, dims[d].second);
-      }
-      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at),
-                 dims.begin() + static_cast<std::ptrdiff_t>(end));
-      dims[at] = {count, stride};
-      if (!(count.expr() == length.expr())) {
-        const SymInt inner = floor_div(count, length);
-        dims[at] = {length, inner * stride};
-        dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1, {inner, stride});
-      }
-    }
-    ++at;
-  }
-  if (dims.size() < sizes.size()) return;
-  for (size_t d = 0; d < sizes.size(); ++d) strides[d] = dims[d].second;
-}
-
 // Strides that show the same elements in the same order with other sizes; nothing where no strides do.
 template <typename N>
 std::optional<ShortList<N>> view_strides(const Info<N>& info, const ShortList<N>& sizes) {
@@ -153,7 +111,6 @@ std::optional<ShortList<N>> view_strides(const Info<N>& info, const ShortList<N>
     }
   }
   if (next != -1) return std::nullopt;
-  if constexpr (std::is_same_v<N, SymInt>) join_and_split(info, sizes, strides);
   return strides;
 }
 
@@ -182,8 +139,6 @@ Info<N> reshape_info(const Info<N>& self, std::span<const N> shape) {
   } else {
     info.strides = row_major(info.sizes);
     info.offset = 0;
-    if constexpr (std::is_same_v<N, SymInt>)
-      join_and_split(contiguous<N>(self.dtype, self.sizes), info.sizes, info.strides);
   }
   return info;
 }
