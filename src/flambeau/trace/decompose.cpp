@@ -14,7 +14,7 @@
 #include "flambeau/trace/functionalize.h"
 #include "flambeau/trace/symbol_name.h"
 #include "flambeau/trace/symbolic_program.h"
-#include "flambeau/trace/tracer.h"
+#include "flambeau/trace/traced_symbols.h"
 
 namespace flambeau::trace {
 namespace {
@@ -23,17 +23,6 @@ using graph::Argument;
 using graph::ArgumentKind;
 using graph::InputKind;
 using graph::OutputKind;
-
-// The program's symbols, which also hear how sizes are computed.
-class RetracedSymbols final : public ShapeEnv, public symbolic::Listener {
- public:
-  void computed(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
-                const symbolic::Expr& result) override {
-    if (tracer != nullptr && !is_quiet) tracer->note(how, a, b, result);
-  }
-  Tracer* tracer = nullptr;
-  bool is_quiet = false;
-};
 
 // Takes calls apart until only those are left that the table does not know, and has them recorded.
 class Decomposer final : public TakesApart {
@@ -377,7 +366,7 @@ class Retracer {
   std::shared_ptr<const ops::Library> library_;
   DecompositionTable table_;
   ThreadPool pool_{1};
-  RetracedSymbols env_;
+  TracedSymbols env_;
   SymbolicProgram symbols_;
   Tracer tracer_;
   Decomposer decomposer_;

@@ -11,8 +11,7 @@
 #include "flambeau/trace/input_shapes.h"
 #include "flambeau/trace/inputs.h"
 #include "flambeau/trace/module_stack.h"
-#include "flambeau/trace/shape_env.h"
-#include "flambeau/trace/tracer.h"
+#include "flambeau/trace/traced_symbols.h"
 
 namespace flambeau::trace {
 namespace {
@@ -36,16 +35,6 @@ std::string placeholder_name(std::string_view prefix, std::string_view name) {
   }
   return text;
 }
-
-// The trace's symbols, which also hear how sizes are computed.
-class TracedSymbols final : public ShapeEnv, public symbolic::Listener {
- public:
-  void computed(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
-                const symbolic::Expr& result) override {
-    if (tracer != nullptr) tracer->note(how, a, b, result);
-  }
-  Tracer* tracer = nullptr;
-};
 
 class Exporter {
  public:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flambeau/ops/boxing.h"
+
 namespace flambeau::trace {
 namespace {
 
@@ -13,12 +15,6 @@ Dims literals(const ShortList<SymInt>& numbers) {
   Dims plain;
   for (const SymInt& number : numbers) plain.push_back(number.literal());
   return plain;
-}
-
-ShortList<SymInt> symbols(const Dims& numbers) {
-  ShortList<SymInt> list;
-  for (const int64_t number : numbers) list.push_back(number);
-  return list;
 }
 
 }  // namespace
@@ -42,20 +38,7 @@ Tensor make_fake(const ops::Info<SymInt>& info) {
   return tensor;
 }
 
-ops::Info<SymInt> symbolic_info(const Tensor& tensor) {
-  ops::Info<SymInt> info{.dtype = tensor.dtype(), .device = tensor.device()};
-  info.is_wrapped_number = tensor.is_wrapped_number();
-  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) {
-    info.sizes = geometry->sizes;
-    info.strides = geometry->strides;
-    info.offset = geometry->offset;
-  } else {
-    info.sizes = symbols(tensor.sizes());
-    info.strides = symbols(tensor.strides());
-    info.offset = tensor.offset();
-  }
-  return info;
-}
+ops::Info<SymInt> symbolic_info(const Tensor& tensor) { return ops::boxing::unbox_info<SymInt>(tensor); }
 
 bool has_symbols(const Value& value) {
   if (const Tensor* const tensor = value.get_if<Tensor>()) return tensor->symbolic_geometry() != nullptr;

@@ -18,23 +18,18 @@ void ModuleStack::enter(const nn::Module& module, const std::function<nn::Tree()
   if (count > 0 && !name.empty()) name += fmt::format("@{}", count);
   std::string key = name;
   std::ranges::replace(key, '.', '_');
-  open_.push_back({name, fmt::format("L__self__{},{},{}", key, name, module.class_name())});
+  open_.push_back(fmt::format("L__self__{},{},{}", key, name, module.class_name()));
 }
 
 void ModuleStack::leave(const nn::Module&, const std::function<nn::Tree()>&) { open_.pop_back(); }
 
 std::string ModuleStack::text() const {
   std::string text;
-  for (const Call& call : open_) {
+  for (const std::string& call : open_) {
     if (!text.empty()) text += ';';
-    text += call.text;
+    text += call;
   }
   return text;
-}
-
-const std::string& ModuleStack::name() const {
-  static const std::string none;
-  return open_.empty() ? none : open_.back().name;
 }
 
 std::string location_text(const std::source_location& where) {

@@ -28,17 +28,11 @@ class ModuleStack : public nn::Observer {
 
   // As programs hold it: "L__self__,,Net;L__self__fc,fc,torch.nn.modules.linear.Linear".
   std::string text() const;
-  // The full name of the innermost module; empty for the root and outside of it.
-  const std::string& name() const;
 
  private:
-  struct Call {
-    std::string name;
-    std::string text;
-  };
   std::unordered_map<const nn::Module*, std::string> names_;
   std::unordered_map<const nn::Module*, size_t> calls_;
-  std::vector<Call> open_;
+  std::vector<std::string> open_;  // as text() has them
 };
 
 // "File \"net.cpp\", line 12, in Tensor Net::forward(Tensor)".

@@ -1,0 +1,116 @@
+// Exporting modules written in C++: the whole program as text, what is refused and how it is said. Equality
+// with PyTorch is for tests/interop/export.
+#include "flambeau/export.h"
+
+#include <gtest/gtest.h>
+
+#include "flambeau/error.h"
+#include "flambeau/nn.h"
+#include "flambeau/program.h"
+
+namespace flambeau {
+namespace {
+
+class Small : public nn::Layer<Small> {
+ public:
+  Small() {
+    add_module("fc", fc);
+    add_module("norm", norm);
+  }
+  static constexpr std::array kArguments{"x"};
+  Tensor forward(const Tensor& x) { return nn::relu(norm(fc(x))) + nn::size(x, 0); }
+  nn::Linear fc{4, 3};
+  nn::BatchNorm1d norm{3};
+};
+
+template <typename Forward>
+class Function : public nn::Layer<Function<Forward>> {
+ public:
+  explicit Function(Forward forward) : forward_(std::move(forward)) {}
+  static constexpr std::array kArguments{"x"};
+  Tensor forward(const Tensor& x) { return forward_(x); }
+
+ private:
+  Forward forward_;
+};
+
+DynamicShapes first_dim(const Dim& dim) {
+  return DynamicShapes::by_name({{"x", ShapeSpec(std::map<int64_t, Dim>{{0, dim}})}});
+}
+
+// What exporting the function says, without the lines of this file.
+template <typename Forward>
+std::string error_of(const Tensor& x, const DynamicShapes& shapes, Forward forward) {
+  Function<Forward> module(forward);
+  const nn::Tree inputs[] = {nn::to_tree(x)};
+  ExportOptions options;
+  options.dynamic_shapes = shapes;
+  try {
+    export_program(module, inputs, {}, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Export, WritesDownWhatTheModelDoes) {
+  nn::Session session({.seed = 0});
+  Small module;
+  const nn::Tree inputs[] = {nn::to_tree(nn::ones({5, 4}))};
+  ExportOptions options;
+  options.dynamic_shapes = first_dim(Dim("batch", {.min = 2, .max = 9}));
+  const graph::ExportedProgram program = export_program(module, inputs, {}, options);
+  EXPECT_TRUE(graph::verify(program).empty());
+  std::vector<std::string> calls;
+  for (const graph::Node& node : program.graph().nodes()) calls.push_back(*node.name + " " + node.target);
+  EXPECT_EQ(calls, (std::vector<std::string>{
+                       "sym_size_int torch.ops.aten.sym_size.int", "linear torch.ops.aten.linear.default",
+                       "add_ torch.ops.aten.add_.Tensor", "batch_norm torch.ops.aten.batch_norm.default",
+                       "relu torch.ops.aten.relu.default", "add torch.ops.aten.add.Tensor"}));
+  ASSERT_EQ(program.range_constraints.size(), 1U);
+  EXPECT_EQ(program.range_constraints[0].first, "s77");
+  EXPECT_EQ(program.range_constraints[0].second.min, 2);
+  EXPECT_EQ(program.range_constraints[0].second.max, 9);
+  ASSERT_EQ(program.signature.inputs.size(), 8U);
+  EXPECT_EQ(program.signature.inputs[2].target, "norm.weight");
+  EXPECT_EQ(program.graph().find("x")->tensor()->sizes[1].literal(), 4);
+  // The module was not run: its statistics are as they were.
+  EXPECT_EQ(module.norm.num_batches_tracked.data<int64_t>()[0], 0);
+}
+
+TEST(Export, SaysWhatTheTraceNeeds) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4});
+  const std::string fixed =
+      error_of(x, first_dim(Dim("batch")), [](const Tensor& y) { return nn::reshape(y, {5, 4}); });
+  EXPECT_NE(fixed.find("batch = L['x'].size()[0]"), std::string::npos) << fixed;
+  EXPECT_NE(fixed.find("Suggested fixes:\n  batch = 5"), std::string::npos) << fixed;
+  EXPECT_NE(fixed.find("export_test.cpp"), std::string::npos) << fixed;
+  const std::string data = error_of(x, {}, [](const Tensor& y) {
+    return nn::item(nn::to(nn::sum(y), DType::kInt64)) > 3 ? y : nn::relu(y);
+  });
+  EXPECT_NE(data.find("u0 > 3"), std::string::npos) << data;
+  EXPECT_EQ(error_of(x, {},
+                     [](const Tensor& y) {
+                       nn::item(nn::sum(y));
+                       return y;
+                     })
+                .find("operator 'aten::item': a number of a float32 tensor is asked for while tracing"),
+            0U);
+}
+
+TEST(Export, NeedsASession) {
+  std::optional<nn::Session> session(std::in_place);
+  auto module = std::make_unique<Small>();
+  const nn::Tree inputs[] = {nn::to_tree(nn::ones({2, 4}))};
+  session.reset();
+  try {
+    export_program(*module, inputs);
+    FAIL() << "it was exported without a session";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("Session"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace flambeau
