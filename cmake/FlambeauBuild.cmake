@@ -30,11 +30,11 @@ if(FLAMBEAU_SANITIZE)
   endif()
 endif()
 
-# flambeau_room(NAME [HOT] [LIBRARIES lib...]): the current folder is a room. Its sources become part of
+# flambeau_room(NAME [HOT | COLD] [LIBRARIES lib...]): the current folder is a room. Its sources become part of
 # libflambeau; every x_test.cpp becomes a case of the room's test program. Release builds optimize HOT rooms, and
-# every x_isa.cpp, for speed at any size.
+# every x_isa.cpp, for speed at any size, COLD rooms for size.
 function(flambeau_room name)
-  cmake_parse_arguments(ROOM "HOT" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "HOT;COLD" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -45,7 +45,9 @@ function(flambeau_room name)
   add_library(flambeau_${name} OBJECT ${sources})
   target_include_directories(flambeau_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(flambeau_${name} PRIVATE flambeau_flags ${ROOM_LIBRARIES})
-  if(NOT ROOM_HOT)
+  if(ROOM_COLD)
+    target_compile_options(flambeau_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  elseif(NOT ROOM_HOT)
     target_compile_options(flambeau_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
   target_sources(flambeau PRIVATE $<TARGET_OBJECTS:flambeau_${name}>)

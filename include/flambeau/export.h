@@ -12,12 +12,14 @@
 #include "flambeau/nn/module.h"
 #include "flambeau/trace/decompose.h"
 #include "flambeau/trace/export.h"
+#include "flambeau/trace/program_module.h"
 
 namespace flambeau {
 
 using trace::Dim;
 using trace::DynamicShapes;
 using trace::ExportOptions;
+using trace::make_module;
 using trace::run_decompositions;
 using trace::ShapeSpec;
 

@@ -5,6 +5,7 @@
 #include "flambeau/nn/functional/activation.h"
 #include "flambeau/nn/functional/attention.h"
 #include "flambeau/nn/functional/conditions.h"
+#include "flambeau/nn/functional/control_flow.h"
 #include "flambeau/nn/functional/convolution.h"
 #include "flambeau/nn/functional/create.h"
 #include "flambeau/nn/functional/elementwise.h"

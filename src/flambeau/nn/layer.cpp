@@ -9,30 +9,49 @@
 
 namespace flambeau::nn::layer {
 
-std::vector<const Tree*> match_arguments(const Module& module, const std::vector<std::string>& names,
-                                         std::span<const Tree> positional, Keywords keywords) {
-  if (positional.size() > names.size()) {
+Matched match_arguments(const Module& module, const std::vector<std::string>& names,
+                        std::span<const Tree> positional, Keywords keywords) {
+  const auto place_of = [&](std::string_view mark) {
+    const auto found = std::ranges::find_if(names, [&](const std::string& name) {
+      return name.starts_with(mark) && name.find_first_not_of('*') == mark.size();
+    });
+    return static_cast<size_t>(found - names.begin());
+  };
+  const size_t rest = place_of("*");
+  const size_t named = place_of("**");
+  const size_t most = std::min(rest, named);
+  Matched matched;
+  matched.trees.resize(names.size(), nullptr);
+  if (rest < names.size()) {
+    matched.trees[rest] = &matched.made.emplace_back(
+        Tree::list(positional.size() > rest ? positional.subspan(rest) : std::span<const Tree>()));
+  } else if (positional.size() > most) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} takes at most {} arguments ({}), {} are given", short_class_name(module),
-                            names.size(), fmt::join(names, ", "), positional.size()));
+                            most, fmt::join(names, ", "), positional.size()));
   }
-  std::vector<const Tree*> trees(names.size(), nullptr);
-  for (size_t i = 0; i < positional.size(); ++i) trees[i] = &positional[i];
+  for (size_t i = 0; i < std::min(positional.size(), most); ++i) matched.trees[i] = &positional[i];
+  std::vector<std::pair<std::string, Tree>> others;
   for (const auto& [name, tree] : keywords) {
     const auto found = std::ranges::find(names, name);
+    if (found == names.end() && named < names.size()) {
+      others.emplace_back(name, tree);
+      continue;
+    }
     if (found == names.end()) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("{} has no argument '{}'", short_class_name(module), printable(name)),
                   fmt::format("it takes {}", fmt::join(names, ", ")));
     }
-    const Tree*& place = trees[static_cast<size_t>(found - names.begin())];
+    const Tree*& place = matched.trees[static_cast<size_t>(found - names.begin())];
     if (place != nullptr) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("argument '{}' of {} is given twice", name, short_class_name(module)));
     }
     place = &tree;
   }
-  return trees;
+  if (named < names.size()) matched.trees[named] = &matched.made.emplace_back(Tree::dict(others));
+  return matched;
 }
 
 Tree arguments_tree(std::span<const Tree> positional, Keywords keywords) {

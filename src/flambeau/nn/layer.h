@@ -4,10 +4,13 @@
 //
 // The names of forward()'s parameters, which C++ does not know, stand beside it:
 //   static constexpr std::array kArguments{"x", "mask"};
+// As in Python, "*rest" takes the positional arguments that are left, as a std::vector, "**named" the
+// keywords that are left, as a std::map; what stands behind "*rest" is given by keyword.
 #pragma once
 
 #include <array>
 #include <functional>
+#include <list>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,9 +38,14 @@ inline constexpr bool is_optional = false;
 template <typename T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-// One tree for each of `names`; missing ones are null. Throws when the arguments do not fit.
-std::vector<const Tree*> match_arguments(const Module& module, const std::vector<std::string>& names,
-                                         std::span<const Tree> positional, Keywords keywords);
+// One tree for each of `names`; missing ones are null.
+struct Matched {
+  std::vector<const Tree*> trees;
+  std::list<Tree> made;  // of "*rest" and "**named"
+};
+// Throws when the arguments do not fit.
+Matched match_arguments(const Module& module, const std::vector<std::string>& names,
+                        std::span<const Tree> positional, Keywords keywords);
 // ((positional...), {keyword: ...})
 Tree arguments_tree(std::span<const Tree> positional, Keywords keywords);
 [[noreturn]] void fail_missing(const Module& module, const std::string& name);
@@ -77,13 +85,13 @@ class Layer : public Module {
   Tree call(std::span<const Tree> positional, Keywords keywords = {}) override {
     using Tuple = Arguments<>;
     const std::vector<std::string> names = argument_names();
-    const std::vector<const Tree*> trees = layer::match_arguments(*this, names, positional, keywords);
+    const layer::Matched matched = layer::match_arguments(*this, names, positional, keywords);
     Observer* const observer = nn::observer();
     if (observer != nullptr)
       observer->enter(*this, [&] { return layer::arguments_tree(positional, keywords); });
     Tree result = [&]<size_t... I>(std::index_sequence<I...>) {
       return to_tree(static_cast<Derived&>(*this).forward(
-          argument<std::tuple_element_t<I, Tuple>>(names[I], trees[I])...));
+          argument<std::tuple_element_t<I, Tuple>>(names[I], matched.trees[I])...));
     }(std::make_index_sequence<std::tuple_size_v<Tuple>>());
     if (observer != nullptr) observer->leave(*this, [&] { return result; });
     return result;

@@ -17,6 +17,7 @@
 
 namespace flambeau::nn {
 
+class ControlFlow;
 class Module;
 struct Tree;
 
@@ -31,6 +32,8 @@ class Observer {
   virtual void read_size(const Tensor& /*tensor*/, std::optional<size_t> /*dim*/) {}
   // The model requires something of sizes that nobody knows yet.
   virtual void check(const symbolic::Expr& /*condition*/, const std::string& /*message*/) {}
+  // Who writes down what cond(), while_loop() and map() do; null: they are followed.
+  virtual ControlFlow* control_flow() { return nullptr; }
 };
 
 // Makes a context the thread's current one; the one before comes back when it is destroyed. Destroy them in

@@ -6,7 +6,7 @@
 //   numbers, bool, std::string, SymInt            leaves
 //   std::vector<T>                                a list
 //   std::tuple, std::pair, std::array             a tuple
-//   std::map<std::string, T>                      a dict, in the order of its keys
+//   std::map<std::string, T>                      a dict, in the order of its keys; also with int64_t
 #pragma once
 
 #include <array>
@@ -159,9 +159,10 @@ struct TreeOf<std::pair<A, B>> : TreeOfTuple<std::pair<A, B>> {};
 template <typename T, size_t N>
 struct TreeOf<std::array<T, N>> : TreeOfTuple<std::array<T, N>> {};
 
-template <typename T>
-struct TreeOf<std::map<std::string, T>> {
-  static TreeSpec flatten(const std::map<std::string, T>& values, std::vector<Value>& leaves) {
+template <typename Key, typename T>
+struct TreeOf<std::map<Key, T>> {
+  static_assert(std::is_same_v<Key, std::string> || std::is_same_v<Key, int64_t>);
+  static TreeSpec flatten(const std::map<Key, T>& values, std::vector<Value>& leaves) {
     json::Array keys;
     std::vector<TreeSpec> children;
     for (const auto& [key, value] : values) {
@@ -170,11 +171,17 @@ struct TreeOf<std::map<std::string, T>> {
     }
     return TreeSpec::dict(keys, std::move(children));
   }
-  static std::map<std::string, T> unflatten(const TreeSpec& spec, LeafReader& leaves) {
+  static std::map<Key, T> unflatten(const TreeSpec& spec, LeafReader& leaves) {
     check_tree(spec, TreeKind::kDict, "a dict");
-    std::map<std::string, T> values;
-    for (size_t i = 0; i < spec.children().size(); ++i)
-      values.emplace(spec.keys()[i].as_string(), TreeOf<T>::unflatten(spec.children()[i], leaves));
+    std::map<Key, T> values;
+    for (size_t i = 0; i < spec.children().size(); ++i) {
+      T value = TreeOf<T>::unflatten(spec.children()[i], leaves);
+      if constexpr (std::is_same_v<Key, std::string>) {
+        values.emplace(spec.keys()[i].as_string(), std::move(value));
+      } else {
+        values.emplace(spec.keys()[i].as_int(), std::move(value));
+      }
+    }
     return values;
   }
 };

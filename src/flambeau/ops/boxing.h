@@ -275,6 +275,12 @@ Infos<N> boxed_shape(std::span<const Value> arguments) {
   return box_infos(call_unboxed<kFunction>(nullptr, arguments, kParameterSequence<kFunction>));
 }
 
+// Used while tracing alone, so it had better be small.
+template <auto kFunction>
+[[gnu::cold]] Infos<SymInt> boxed_symbolic_shape(std::span<const Value> arguments) {
+  return boxed_shape<SymInt, kFunction>(arguments);
+}
+
 template <auto kFunction>
 std::vector<Value> boxed_function(Context& context, std::span<const Value> arguments) {
   if constexpr (std::is_void_v<typename Signature<decltype(kFunction)>::Result>) {

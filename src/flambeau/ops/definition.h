@@ -20,7 +20,7 @@ class Definition {
   template <auto kNumbers, auto kSymbols>
   Definition& shape() {
     op_->shape = &boxing::boxed_shape<int64_t, kNumbers>;
-    op_->symbolic_shape = &boxing::boxed_shape<SymInt, kSymbols>;
+    op_->symbolic_shape = &boxing::boxed_symbolic_shape<kSymbols>;
     op_->shape_parameters = boxing::parameter_types<kNumbers>();
     return *this;
   }

@@ -1,5 +1,7 @@
 #include "flambeau/symbolic/sym_int.h"
 
+#include <atomic>
+
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/listener.h"
@@ -16,17 +18,31 @@ SymInt note(Arithmetic how, const SymInt& a, const SymInt& b, const Expr& result
 
 }  // namespace
 
+struct SymInt::Term {
+  Expr expr;
+  Decider* decider;
+  std::atomic<int64_t> uses = 1;
+};
+
+void SymInt::retain(Term* term) { term->uses.fetch_add(1, std::memory_order_relaxed); }
+
+void SymInt::release(Term* term) noexcept {
+  if (term->uses.fetch_sub(1, std::memory_order_acq_rel) == 1) delete term;
+}
+
 SymInt::SymInt(const Expr& expr, Decider& decider) {
   if (expr.is_integer()) {
     value_ = expr.integer();
   } else {
-    term_ = std::make_shared<const Term>(Term{expr, &decider});
+    term_ = new Term{expr, &decider};
   }
 }
 
-Expr SymInt::expr() const { return term_ ? term_->expr : Expr(value_); }
+Expr SymInt::expr() const { return term_ != nullptr ? term_->expr : Expr(value_); }
 
-Decider* SymInt::decider_with(const SymInt& other) const { return (term_ ? term_ : other.term_)->decider; }
+Decider* SymInt::decider_with(const SymInt& other) const {
+  return (term_ != nullptr ? term_ : other.term_)->decider;
+}
 
 SymInt operator+(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ + b.value_;
@@ -58,6 +74,11 @@ SymInt modulo(const SymInt& a, const SymInt& b) {
               *a.decider_with(b));
 }
 
+SymInt round_div(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return round_div(a.value_, b.value_);
+  return SymInt(apply("RoundToInt", {int_true_div(a.expr(), b.expr())}), *a.decider_with(b));
+}
+
 SymInt smaller(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return smaller(a.value_, b.value_);
   return note(Arithmetic::kMin, a, b, min({a.expr(), b.expr()}), *a.decider_with(b));
@@ -68,7 +89,6 @@ SymInt larger(const SymInt& a, const SymInt& b) {
   return note(Arithmetic::kMax, a, b, max({a.expr(), b.expr()}), *a.decider_with(b));
 }
 
-// The question has a literal on its right, as Python asks it: 3 < a is a > 3.
 bool operator==(const SymInt& a, const SymInt& b) {
   if (a.is_literal() && b.is_literal()) return a.value_ == b.value_;
   return a.decider_with(b)->decide(a.is_literal() ? eq(b.expr(), a.expr()) : eq(a.expr(), b.expr()));
@@ -84,10 +104,28 @@ bool operator<=(const SymInt& a, const SymInt& b) {
   return a.decider_with(b)->decide(a.is_literal() ? ge(b.expr(), a.expr()) : le(a.expr(), b.expr()));
 }
 
+bool operator>(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ > b.value_;
+  return a.decider_with(b)->decide(a.is_literal() ? lt(b.expr(), a.expr()) : gt(a.expr(), b.expr()));
+}
+
+bool operator>=(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return a.value_ >= b.value_;
+  return a.decider_with(b)->decide(a.is_literal() ? le(b.expr(), a.expr()) : ge(a.expr(), b.expr()));
+}
+
 int64_t floor_div(int64_t a, int64_t b) {
   if (b == 0) throw Error(ErrorCode::kInvalidArgument, "division of a size by zero");
   const int64_t quotient = a / b;
   return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+int64_t round_div(int64_t a, int64_t b) {
+  const int64_t low = floor_div(a, b);
+  const int64_t twice = 2 * (a - low * b);  // of the same sign as b
+  const bool is_middle = twice == b;
+  const bool is_above = b > 0 ? twice > b : twice < b;
+  return low + (is_above || (is_middle && low % 2 != 0) ? 1 : 0);
 }
 
 int64_t modulo(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }

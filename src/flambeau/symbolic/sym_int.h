@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 #include "flambeau/symbolic/expr.h"
 
@@ -25,6 +25,19 @@ class SymInt {
   // A literal where the expression is one. The decider must outlive it.
   SymInt(const Expr& expr, Decider& decider);
 
+  SymInt(const SymInt& other) : value_(other.value_), term_(other.term_) {
+    if (term_ != nullptr) retain(term_);
+  }
+  SymInt(SymInt&& other) noexcept : value_(other.value_), term_(std::exchange(other.term_, nullptr)) {}
+  SymInt& operator=(SymInt other) noexcept {
+    value_ = other.value_;
+    std::swap(term_, other.term_);
+    return *this;
+  }
+  ~SymInt() {
+    if (term_ != nullptr) release(term_);
+  }
+
   bool is_literal() const { return term_ == nullptr; }
   // The number of a literal.
   int64_t literal() const { return value_; }
@@ -37,33 +50,36 @@ class SymInt {
   SymInt& operator+=(const SymInt& other) { return *this = *this + other; }
   SymInt& operator-=(const SymInt& other) { return *this = *this - other; }
   SymInt& operator*=(const SymInt& other) { return *this = *this * other; }
-  // Python's //: rounds down.
+  // Python's // and %: round down.
   friend SymInt floor_div(const SymInt& a, const SymInt& b);
   friend SymInt modulo(const SymInt& a, const SymInt& b);
+  // Python's round(a / b): to the nearest, and from the middle to the even one.
+  friend SymInt round_div(const SymInt& a, const SymInt& b);
   // Smallest and largest as expressions, without a question.
   friend SymInt smaller(const SymInt& a, const SymInt& b);
   friend SymInt larger(const SymInt& a, const SymInt& b);
 
+  // The question has a literal on its right, as Python asks it: 3 < a is a > 3.
   friend bool operator==(const SymInt& a, const SymInt& b);
   friend bool operator<(const SymInt& a, const SymInt& b);
   friend bool operator<=(const SymInt& a, const SymInt& b);
-  friend bool operator>(const SymInt& a, const SymInt& b) { return b < a; }
-  friend bool operator>=(const SymInt& a, const SymInt& b) { return b <= a; }
+  friend bool operator>(const SymInt& a, const SymInt& b);
+  friend bool operator>=(const SymInt& a, const SymInt& b);
 
  private:
-  struct Term {
-    Expr expr;
-    Decider* decider;
-  };
+  struct Term;  // an expression, shared and counted; out of line, for every shape rule copies numbers
+  static void retain(Term* term);
+  static void release(Term* term) noexcept;
   Decider* decider_with(const SymInt& other) const;
 
   int64_t value_ = 0;
-  std::shared_ptr<const Term> term_;
+  Term* term_ = nullptr;
 };
 
 // The same operations on numbers. Throw Error(kInvalidArgument) for a division by zero.
 int64_t floor_div(int64_t a, int64_t b);
 int64_t modulo(int64_t a, int64_t b);
+int64_t round_div(int64_t a, int64_t b);
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
 

@@ -70,14 +70,12 @@ class ShortList {
     std::fill(begin(), end(), T{});
   }
   void clear() { size_ = 0; }
-  void push_back(T value) { insert(size_, std::move(value)); }
+  void push_back(T value) {
+    if (size_ == capacity_) grow();
+    begin()[size_++] = std::move(value);
+  }
   void insert(size_t at, T value) {
-    if (size_ == capacity_) {
-      auto larger = std::make_unique<T[]>(capacity_ * 2);
-      std::move(begin(), end(), larger.get());
-      heap_ = std::move(larger);
-      capacity_ *= 2;
-    }
+    if (size_ == capacity_) grow();
     ++size_;
     std::move_backward(begin() + at, end() - 1, end());
     begin()[at] = std::move(value);
@@ -94,6 +92,15 @@ class ShortList {
  private:
   // Numbers lie inside; what has a destructor lies apart, or every use would copy and destroy six of them.
   static constexpr size_t kInline = std::is_trivially_copyable_v<T> ? 6 : 1;
+
+  // Apart, for few lists are so long and every push_back would have it inside.
+  [[gnu::noinline]] void grow() {
+    auto larger = std::make_unique<T[]>(capacity_ * 2);
+    std::move(begin(), end(), larger.get());
+    heap_ = std::move(larger);
+    capacity_ *= 2;
+  }
+
   size_t size_ = 0;
   size_t capacity_ = kInline;
   T inline_[kInline] = {};

@@ -8,10 +8,11 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/nn/session.h"
 #include "flambeau/ops/call.h"
-#include "flambeau/ops/symbol/python_functions.h"
-#include "flambeau/trace/decompose_numbers.h"
 #include "flambeau/trace/functionalize.h"
+#include "flambeau/trace/higher_order.h"
+#include "flambeau/trace/replay.h"
 #include "flambeau/trace/symbol_name.h"
 #include "flambeau/trace/symbolic_program.h"
 #include "flambeau/trace/traced_symbols.h"
@@ -66,12 +67,25 @@ DecompositionTable table_of(const DecompositionOptions& options, const ops::Libr
   return table;
 }
 
-class Retracer {
+// The functions of a graph inside another one write it down where the tracer says.
+class FlowOnly final : public nn::Observer {
+ public:
+  explicit FlowOnly(nn::ControlFlow& flow) : flow_(flow) {}
+  void enter(const nn::Module&, const std::function<nn::Tree()>&) override {}
+  void leave(const nn::Module&, const std::function<nn::Tree()>&) override {}
+  nn::ControlFlow* control_flow() override { return &flow_; }
+
+ private:
+  nn::ControlFlow& flow_;
+};
+
+class Retracer final : public Replay {
   using Inputs = std::vector<std::pair<std::string, Tensor>>;
 
  public:
   Retracer(const graph::ExportedProgram& program, const DecompositionOptions& options)
-      : program_(program),
+      : Replay(outer_),
+        program_(program),
         library_(options.library ? options.library : std::make_shared<const ops::Library>()),
         table_(table_of(options, *library_)),
         symbols_(program, env_),
@@ -79,7 +93,8 @@ class Retracer {
         decomposer_(table_, tracer_, env_.is_quiet),
         inner_(*library_, pool_),
         functionalizer_(inner_, table_, env_.is_quiet),
-        outer_(*library_, pool_) {
+        outer_(*library_, pool_),
+        flow_(env_) {
     inner_.interceptor = &decomposer_;
     outer_.interceptor = &functionalizer_;
     env_.tracer = &tracer_;
@@ -92,12 +107,16 @@ class Retracer {
 
   graph::ExportedProgram run() {
     add_inputs();
-    for (const graph::Node& node : program_.graph().nodes()) retrace(node);
+    for (const graph::Node& node : program_.graph().nodes()) {
+      metadata_ = node.metadata;
+      Replay::run(node);
+    }
     metadata_.clear();
     add_outputs();
     tracer_.finish();  // knows every value, so it comes before some of them go
     drop_copies_into_state();
     drop_dead_nodes(made_.graph());
+    for (const graph::Node& node : made_.graph().nodes()) drop_dead_inside(node);
     copy_rest();
     return std::move(made_);
   }
@@ -112,11 +131,15 @@ class Retracer {
       } else if (const graph::TensorMeta* const meta = value->tensor()) {
         const Tensor inside = symbols_.tensor(*meta);
         tracer_.add_input(value->name(), inside);
-        values_[value] = functionalizer_.wrap(inside);
+        set(*value, functionalizer_.wrap(inside));
         tensors.emplace_back(value->name(), inside);
+      } else if (const auto* const number = std::get_if<graph::SymInt>(&value->meta())) {
+        const SymInt inside = symbols_.number(*number);
+        tracer_.add_number_input(value->name(), inside.expr());
+        set(*value, inside);
       } else {
         throw Error(ErrorCode::kUnsupported,
-                    fmt::format("the input '{}' is no tensor", printable(value->name())));
+                    fmt::format("the input '{}' is neither a tensor nor a number", printable(value->name())));
       }
     }
     bind_symbols(tensors);
@@ -128,7 +151,8 @@ class Retracer {
       made.value = spec.value;
       made.extras = spec.extras;
       if (const graph::Value* const value = spec.argument.value()) {
-        made.argument = Argument::tensor(*made_.graph().find(value->name()));
+        graph::Value& input = *made_.graph().find(value->name());
+        made.argument = value->tensor() != nullptr ? Argument::tensor(input) : Argument::sym_int(input);
       } else {
         made.argument = tracer_.argument(SymbolicProgram::argument(spec.argument, {}));
       }
@@ -159,52 +183,8 @@ class Retracer {
     });
   }
 
-  Value value_of(const Argument& argument) const {
-    return SymbolicProgram::argument(argument, [this](const graph::Value& value) {
-      const auto found = values_.find(&value);
-      if (found == values_.end())
-        throw Error(ErrorCode::kCorrupt,
-                    fmt::format("'{}' is used before it is given", printable(value.name())));
-      return found->second;
-    });
-  }
-
-  void retrace(const graph::Node& node) {
-    metadata_ = node.metadata;
-    try {
-      give(node, results_of(node));
-    } catch (Error& error) {
-      error.add_location("node", std::string(node.label()));
-      throw;
-    }
-  }
-
-  std::vector<Value> results_of(const graph::Node& node) {
-    if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
-      const ops::Operator& op = operator_of(*name);
-      std::vector<Value> positional;
-      ops::KeywordArguments keywords;
-      for (const graph::NamedArgument& input : node.inputs()) {
-        if (input.name.empty()) {
-          positional.push_back(value_of(input.argument));
-        } else {
-          keywords.emplace_back(input.name, value_of(input.argument));
-        }
-      }
-      const std::vector<Value> arguments = ops::bind_arguments(op.schema, positional, keywords);
-      if (is_number_function(op)) return {number_of(op, arguments)};
-      return ops::call(outer_, op, arguments);
-    }
-    std::vector<Value> arguments;
-    for (const graph::NamedArgument& input : node.inputs()) arguments.push_back(value_of(input.argument));
-    if (const std::optional<Value> number = call_on_symbols(node.target, arguments)) return {*number};
-    if (const ops::PythonFunction* const function = ops::find_python_function(node.target))
-      return {function->apply(arguments)};
-    throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", printable(node.target)));
-  }
-
   // Operators that nothing here runs can still be taken apart: their schemas are known.
-  const ops::Operator& operator_of(const OperatorName& name) {
+  const ops::Operator& operator_of(const OperatorName& name) override {
     if (const ops::Operator* const op = library_->find(name)) return *op;
     if (table_.find_composite(name.to_string()) == nullptr) return library_->get(name);
     std::unique_ptr<ops::Operator>& made = made_operators_[name.to_string()];
@@ -217,38 +197,46 @@ class Retracer {
     return *made;
   }
 
-  // Sizes of a tensor, which are known, rather than something to compute.
-  static bool is_number_function(const ops::Operator& op) {
-    return op.schema.name.base_name().starts_with("sym_") && op.schema.returns.size() == 1 &&
-           !op.schema.returns[0].type.is(TypeKind::kTensor);
-  }
-  static Value number_of(const ops::Operator& op, std::span<const Value> arguments) {
-    const ops::Info<SymInt> info = symbolic_info(arguments[0].tensor());
-    const std::string_view name = op.schema.name.base_name();
-    const auto at = [&](const ShortList<SymInt>& list) {
-      return Value(list[static_cast<size_t>(
-          wrapped_dim(arguments[1].get<int64_t>(), static_cast<int64_t>(list.size())))]);
-    };
-    if (name == "sym_size") return at(info.sizes);
-    if (name == "sym_stride") return at(info.strides);
-    if (name == "sym_numel") return Value(info.element_count());
-    if (name == "sym_storage_offset") return Value(info.offset);
-    throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", op.name()));
+  Tensor unwrap(const Tensor& tensor) override { return functionalizer_.value(tensor); }
+  Tensor wrap(const Tensor& tensor) override { return functionalizer_.wrap(tensor); }
+
+  std::vector<Value> call_higher_order(const graph::Node& node) override {
+    FlowOnly observer(flow_);
+    const nn::Use use(outer_, &observer);
+    return Replay::call_higher_order(node);
   }
 
-  void give(const graph::Node& node, const std::vector<Value>& results) {
-    for (size_t i = 0; i < node.outputs().size() && i < results.size(); ++i) {
-      const Argument& output = node.outputs()[i];
-      if (const graph::Value* const value = output.value()) {
-        values_[value] = results[i];
-      } else if (const TensorList* const tensors = results[i].get_if<TensorList>()) {
-        size_t index = 0;
-        output.for_each_ref([&](const graph::ValueRef& ref) {
-          if (ref && index < tensors->size()) values_[ref.get()] = (*tensors)[index];
-          ++index;
-        });
-      }
+  // A graph inside is taken apart as this one is, for the tracer of its own.
+  class Inner final : public Replay {
+   public:
+    Inner(Retracer& outer, ops::Context& context, Functionalizer& functionalizer)
+        : Replay(context), outer_(outer), functionalizer_(functionalizer) {}
+
+   protected:
+    const ops::Operator& operator_of(const OperatorName& name) override { return outer_.operator_of(name); }
+    Tensor unwrap(const Tensor& tensor) override { return functionalizer_.value(tensor); }
+    Tensor wrap(const Tensor& tensor) override { return functionalizer_.wrap(tensor); }
+    std::vector<Value> run_inner(const graph::Graph& graph, std::span<const Value> inputs) override {
+      return outer_.run_inner(graph, inputs);
     }
+
+   private:
+    Retracer& outer_;
+    Functionalizer& functionalizer_;
+  };
+
+  std::vector<Value> run_inner(const graph::Graph& graph, std::span<const Value> inputs) override {
+    Decomposer decomposer(table_, *env_.tracer, env_.is_quiet);
+    ops::Context inside(*library_, pool_);
+    inside.interceptor = &decomposer;
+    Functionalizer functionalizer(inside, table_, env_.is_quiet);
+    ops::Context outside(*library_, pool_);
+    outside.interceptor = &functionalizer;
+    std::vector<Value> wrapped;
+    for (const Value& input : inputs) wrapped.emplace_back(functionalizer.wrap(input.tensor()));
+    std::vector<Value> outputs = Inner(*this, outside, functionalizer).run(graph, wrapped);
+    for (Value& output : outputs) output = functionalizer.value(output.tensor());
+    return outputs;
   }
 
   graph::OutputSpec& add_output(OutputKind kind, const Value& value) {
@@ -265,12 +253,12 @@ class Retracer {
     for (const graph::InputSpec& spec : program_.signature.inputs) {
       const graph::Value* const value = spec.argument.value();
       if (value == nullptr || value->tensor() == nullptr) continue;
-      const Tensor& outside = values_.at(value).tensor();
+      const Tensor outside = get(spec.argument).tensor();
       if (functionalizer_.is_written(outside)) written.emplace_back(&spec, functionalizer_.value(outside));
     }
     std::vector<Value> given;
     for (size_t i = 0; i < program_.graph().outputs().size(); ++i) {
-      Value value = value_of(program_.graph().outputs()[i]);
+      Value value = get(program_.graph().outputs()[i]);
       if (const Tensor* const tensor = value.get_if<Tensor>()) value = functionalizer_.value(*tensor);
       given.push_back(std::move(value));
     }
@@ -334,6 +322,15 @@ class Retracer {
     }
   }
 
+  static void drop_dead_inside(const graph::Node& node) {
+    for (const graph::NamedArgument& input : node.inputs()) {
+      if (!input.argument.is(ArgumentKind::kGraph)) continue;
+      graph::Graph& graph = *input.argument.get<ArgumentKind::kGraph>().graph;
+      drop_dead_nodes(graph);
+      for (const graph::Node& inner : graph.nodes()) drop_dead_inside(inner);
+    }
+  }
+
   void copy_rest() {
     for (const graph::ModuleCallEntry& entry : program_.module_call_graph) {
       graph::ModuleCallEntry& made = made_.module_call_graph.emplace_back();
@@ -373,9 +370,9 @@ class Retracer {
   ops::Context inner_;
   Functionalizer functionalizer_;
   ops::Context outer_;
+  HigherOrder flow_;
   graph::StringMap metadata_;
   std::unordered_map<std::string, std::unique_ptr<ops::Operator>> made_operators_;
-  std::unordered_map<const graph::Value*, Value> values_;
 };
 
 }  // namespace

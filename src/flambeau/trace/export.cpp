@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <unordered_map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/trace/fake.h"
+#include "flambeau/trace/higher_order.h"
 #include "flambeau/trace/input_shapes.h"
 #include "flambeau/trace/inputs.h"
 #include "flambeau/trace/module_stack.h"
@@ -36,25 +39,66 @@ std::string placeholder_name(std::string_view prefix, std::string_view name) {
   return text;
 }
 
+// "self._modules.encoder._parameters.weight" of "encoder.weight": as Python code reaches it.
+std::string state_name(std::string_view name, std::string_view table) {
+  std::string text = "self";
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+    text += fmt::format("._modules.{}", name.substr(0, dot));
+    name.remove_prefix(dot + 1);
+  }
+  return fmt::format("{}.{}.{}", text, table, name);
+}
+
+// Puts the tensors that a module registered back where they were.
+class StateGuard {
+ public:
+  explicit StateGuard(const nn::Module& module) {
+    for (const auto& slots :
+         {module.named_parameters(nn::Shared::kEach), module.named_buffers(nn::Shared::kEach)}) {
+      for (const nn::NamedSlot& slot : slots) before_.emplace_back(slot.tensor, *slot.tensor);
+    }
+  }
+  ~StateGuard() {
+    for (auto& [slot, tensor] : before_) *slot = std::move(tensor);
+  }
+  StateGuard(const StateGuard&) = delete;
+  StateGuard& operator=(const StateGuard&) = delete;
+
+ private:
+  std::vector<std::pair<Tensor*, Tensor>> before_;
+};
+
 class Exporter {
  public:
   Exporter(nn::Module& module, std::span<const nn::Tree> arguments, nn::Keywords keywords,
            const ExportOptions& options)
       : module_(module),
+        options_(options),
         inputs_(flatten_inputs(module, arguments, keywords)),
         shapes_(env_, options.dynamic_shapes, inputs_.arguments()),
         stack_(module),
-        tracer_(program_.graph(), env_) {
+        tracer_(program_.graph(), env_),
+        flow_(env_) {
     env_.tracer = &tracer_;
     env_.set_where([] { return location_text(nn::where()); });
     tracer_.lift = [this](const Tensor& tensor) -> graph::Value& { return lift(tensor); };
     tracer_.merges_strides = true;
     tracer_.metadata = [this] { return node_metadata(); };
     stack_.on_read_size = [this](const Tensor& tensor, std::optional<size_t> dim) {
-      tracer_.note_size(tensor, dim);
+      env_.tracer->note_size(tensor, dim);
     };
     stack_.on_check = [this](const symbolic::Expr& condition, const std::string& message) {
       env_.check(condition, message);
+      env_.tracer->take_name(condition);
+    };
+    stack_.flow = &flow_;
+    if (!options.preserved.empty()) {
+      stack_.on_enter = [this](const std::string& name, const auto& tree) { note_call(name, tree, true); };
+      stack_.on_leave = [this](const std::string& name, const auto& tree) { note_call(name, tree, false); };
+    }
+    flow_.name_of = [this](const graph::Value& value) {
+      const auto found = state_names_.find(&value);
+      return found == state_names_.end() ? value.name() : found->second;
     };
   }
 
@@ -63,7 +107,13 @@ class Exporter {
     const size_t state = program_.graph().inputs().size();
     add_user_inputs();
     const size_t given = program_.graph().inputs().size();
-    const nn::Tree result = trace();
+    nn::Tree result;
+    {
+      const StateGuard guard(module_);
+      result = trace();
+      add_written_state();
+    }
+    if (options_.is_strict) check_strictly(result);
     add_outputs(result);
     solve_shapes();
     tracer_.finish();
@@ -90,10 +140,15 @@ class Exporter {
 
   // Every name of a tied weight is an input; the last one is what the graph uses.
   void add_state() {
-    for (const nn::NamedSlot& slot : module_.named_parameters(nn::Shared::kEach))
-      add_tensor_input(InputKind::kParameter, "p_", slot.name, *slot.tensor);
+    for (const nn::NamedSlot& slot : module_.named_parameters(nn::Shared::kEach)) {
+      const graph::Value& value = add_tensor_input(InputKind::kParameter, "p_", slot.name, *slot.tensor);
+      state_names_.emplace(&value, state_name(slot.name, "_parameters"));
+      state_.push_back({slot.name, slot.tensor, *slot.tensor, false});
+    }
     for (const nn::NamedSlot& slot : module_.named_buffers(nn::Shared::kEach)) {
-      add_tensor_input(InputKind::kBuffer, "b_", slot.name, *slot.tensor);
+      const graph::Value& value = add_tensor_input(InputKind::kBuffer, "b_", slot.name, *slot.tensor);
+      state_names_.emplace(&value, state_name(slot.name, "_buffers"));
+      state_.push_back({slot.name, slot.tensor, *slot.tensor, true});
       program_.signature.inputs.back().persistent = slot.is_persistent;
     }
   }
@@ -169,7 +224,71 @@ class Exporter {
     context.interceptor = &tracer_;
     const nn::Use use(context, &stack_);
     const Inputs::Trees given = inputs_.trees();
-    return module_.call(given.positional, given.keywords);
+    try {
+      return module_.call(given.positional, given.keywords);
+    } catch (Error& error) {
+      error.add_location("traced", location_text(nn::where()));
+      throw;
+    }
+  }
+
+  // What the module put in the place of a buffer is written to it.
+  void add_written_state() {
+    for (const State& state : state_) {
+      if (state.slot->storage() == state.before.storage()) continue;
+      if (!state.is_buffer) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("the model replaces its parameter '{}' while it is traced", state.name),
+                    "make it a buffer, or give the new value back");
+      }
+      for (const graph::InputSpec& spec : program_.signature.inputs) {
+        if (spec.kind == InputKind::kBuffer && spec.target == state.name)
+          tracer_.add_copy(*spec.argument.value(), *state.slot);
+      }
+    }
+  }
+
+  void check_strictly(const nn::Tree& result) const {
+    if (const graph::Value* const value = tracer_.find_held(result.leaves)) {
+      const std::string* const line = value->producer()->find_metadata("stack_trace");
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("a traced tensor is still held after the call: '{}', made in {}", value->name(),
+                              line == nullptr ? "the model" : *line),
+                  "give it back, register it as a buffer, or keep it in a variable of forward() alone");
+    }
+    for (const graph::Node& node : program_.graph().nodes()) {
+      const std::optional<OperatorName> name = find_python_operator(node.target);
+      const ops::Operator* const op = name ? nn::current().library().find(*name) : nullptr;
+      if (op == nullptr || !op->schema.is_mutable()) continue;
+      for (const SchemaArgument& argument : op->schema.arguments) {
+        const Argument* const input = argument.is_written() ? node.input(argument.name) : nullptr;
+        const graph::Value* const written = input == nullptr ? nullptr : input->value();
+        if (written == nullptr || !is_constant(*written)) continue;
+        const std::string* const line = node.find_metadata("stack_trace");
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("{} writes to a tensor that is neither an input nor a state of the model, in {}",
+                        op->name(), line == nullptr ? "the model" : *line),
+            "register the tensor as a buffer of the module");
+      }
+    }
+  }
+  bool is_constant(const graph::Value& value) const {
+    return std::ranges::any_of(program_.signature.inputs, [&](const graph::InputSpec& spec) {
+      return spec.kind == InputKind::kTensorConstant && spec.argument.value() == &value;
+    });
+  }
+
+  // A call of a module that is to be described, "fc@1" when it is the second.
+  void note_call(const std::string& name, const std::function<nn::Tree()>& tree, bool is_entered) {
+    const std::string plain = name.substr(0, name.find('@'));
+    if (plain.empty() || std::ranges::find(options_.preserved, plain) == options_.preserved.end()) return;
+    graph::ModuleCallSignature& signature = calls_[name];
+    const nn::Tree given = tree();
+    (is_entered ? signature.in_spec : signature.out_spec) = dump_treespec(given.spec);
+    std::vector<Argument>& arguments = is_entered ? signature.inputs : signature.outputs;
+    for (const Value& leaf : given.leaves) arguments.push_back(env_.tracer->argument(leaf));
+    if (!is_entered && name != plain) later_calls_.push_back(name);
   }
 
   graph::StringMap node_metadata() const {
@@ -206,7 +325,22 @@ class Exporter {
     for (const nn::NamedModule& named : module_.named_modules(nn::Shared::kEach)) {
       graph::ModuleCallEntry& entry = program_.module_call_graph.emplace_back();
       entry.fqn = named.name;
-      if (named.name.empty()) entry.signature = std::move(signature);
+      if (named.name.empty()) {
+        entry.signature = std::move(signature);
+      } else if (const auto call = calls_.find(named.name); call != calls_.end()) {
+        entry.signature = std::move(call->second);
+      }
+    }
+    for (const std::string& name : later_calls_) {
+      graph::ModuleCallEntry& entry = program_.module_call_graph.emplace_back();
+      entry.fqn = name;
+      entry.signature = std::move(calls_.at(name));
+    }
+    for (const std::string& name : options_.preserved) {
+      if (!calls_.contains(name)) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("the module '{}', whose calls are to be preserved, is not called", name));
+      }
     }
     std::vector<std::string> parameters;
     for (const nn::NamedSlot& slot : module_.named_parameters(nn::Shared::kEach))
@@ -230,13 +364,27 @@ class Exporter {
     program_.guards_code = std::move(constraints.guards_code);
   }
 
+  // A parameter or buffer as it was before the trace.
+  struct State {
+    std::string name;
+    const Tensor* slot;
+    Tensor before;
+    bool is_buffer;
+  };
+
   nn::Module& module_;
+  const ExportOptions& options_;
   graph::ExportedProgram program_;
+  std::vector<State> state_;
+  std::map<std::string, graph::ModuleCallSignature> calls_;  // of modules that are preserved
+  std::vector<std::string> later_calls_;                     // those after the first, as they happened
   TracedSymbols env_;
   Inputs inputs_;
   InputShapes shapes_;
   ModuleStack stack_;
   Tracer tracer_;
+  HigherOrder flow_;
+  std::unordered_map<const graph::Value*, std::string> state_names_;
   size_t lifted_ = 0;
 };
 

@@ -14,10 +14,17 @@ namespace flambeau::trace {
 
 struct ExportOptions {
   DynamicShapes dynamic_shapes = {};  // what is not mentioned is as in the example
+  // Full names of modules whose calls the program describes (preserve_module_call_signature): what they were
+  // given and gave, each time.
+  std::vector<std::string> preserved = {};
+  // Nothing unseen decides: an error for a traced tensor that is still held somewhere after the call, and for
+  // a write to a tensor that is no input and no state of the module.
+  bool is_strict = false;
 };
 
-// The module is called once with tensors that have the sizes of these, and no data; it is not changed. The
-// thread must have a session. Throws Error located at the module and the line.
+// The module is called once with tensors that have the sizes of these, and no data; its parameters and
+// buffers are as before afterwards. A buffer that it replaces is written to by the program. The thread must
+// have a session. Throws Error located at the module and the line.
 graph::ExportedProgram trace_module(nn::Module& module, std::span<const nn::Tree> arguments,
                                     nn::Keywords keywords = {}, const ExportOptions& options = {});
 

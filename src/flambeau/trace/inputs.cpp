@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "flambeau/base/error.h"
@@ -31,10 +32,13 @@ std::string name_of(const std::string& argument, const std::string& path) {
 Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> arguments, nn::Keywords keywords) {
   Inputs inputs;
   const std::vector<std::string> names = module.argument_names();
-  if (arguments.size() > names.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} positional arguments are given, {} takes {}", arguments.size(),
-                            module.class_name(), names.size()));
+  const auto rest =
+      std::ranges::find_if(names, [](const std::string& name) { return name.starts_with('*'); });
+  const auto most = static_cast<size_t>(rest - names.begin());
+  const bool takes_more = rest != names.end() && !rest->starts_with("**");
+  if (arguments.size() > most && !takes_more) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} positional arguments are given, {} takes {}",
+                                                         arguments.size(), module.class_name(), most));
   }
   const auto add = [&](const std::string& name, const nn::Tree& tree) {
     inputs.argument_names.push_back(name);
@@ -45,7 +49,7 @@ Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> argume
   };
   std::vector<TreeSpec> positional;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    add(names[i], arguments[i]);
+    add(i < most ? names[i] : fmt::format("{}_{}", rest->substr(1), i - most), arguments[i]);
     positional.push_back(arguments[i].spec);
   }
   json::Array keys;

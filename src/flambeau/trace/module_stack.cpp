@@ -10,7 +10,7 @@ ModuleStack::ModuleStack(const nn::Module& root) {
   for (const nn::NamedModule& named : root.named_modules()) names_.emplace(named.module, named.name);
 }
 
-void ModuleStack::enter(const nn::Module& module, const std::function<nn::Tree()>&) {
+void ModuleStack::enter(const nn::Module& module, const std::function<nn::Tree()>& arguments) {
   const auto found = names_.find(&module);
   std::string name = found == names_.end() ? std::string() : found->second;
   // A module that is called again is told apart by a count.
@@ -18,14 +18,18 @@ void ModuleStack::enter(const nn::Module& module, const std::function<nn::Tree()
   if (count > 0 && !name.empty()) name += fmt::format("@{}", count);
   std::string key = name;
   std::ranges::replace(key, '.', '_');
-  open_.push_back(fmt::format("L__self__{},{},{}", key, name, module.class_name()));
+  open_.emplace_back(name, fmt::format("L__self__{},{},{}", key, name, module.class_name()));
+  if (on_enter) on_enter(name, arguments);
 }
 
-void ModuleStack::leave(const nn::Module&, const std::function<nn::Tree()>&) { open_.pop_back(); }
+void ModuleStack::leave(const nn::Module&, const std::function<nn::Tree()>& result) {
+  if (on_leave) on_leave(open_.back().first, result);
+  open_.pop_back();
+}
 
 std::string ModuleStack::text() const {
   std::string text;
-  for (const std::string& call : open_) {
+  for (const auto& [name, call] : open_) {
     if (!text.empty()) text += ';';
     text += call;
   }

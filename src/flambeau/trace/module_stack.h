@@ -23,8 +23,14 @@ class ModuleStack : public nn::Observer {
   void check(const symbolic::Expr& condition, const std::string& message) override {
     if (on_check) on_check(condition, message);
   }
+  nn::ControlFlow* control_flow() override { return flow; }
   std::function<void(const Tensor&, std::optional<size_t>)> on_read_size;
   std::function<void(const symbolic::Expr&, const std::string&)> on_check;
+  nn::ControlFlow* flow = nullptr;
+  // A module is called, or has been: its full name, "fc@1" the second time, and ((arguments), {}) or the
+  // result.
+  std::function<void(const std::string& name, const std::function<nn::Tree()>& arguments)> on_enter;
+  std::function<void(const std::string& name, const std::function<nn::Tree()>& result)> on_leave;
 
   // As programs hold it: "L__self__,,Net;L__self__fc,fc,torch.nn.modules.linear.Linear".
   std::string text() const;
@@ -32,7 +38,7 @@ class ModuleStack : public nn::Observer {
  private:
   std::unordered_map<const nn::Module*, std::string> names_;
   std::unordered_map<const nn::Module*, size_t> calls_;
-  std::vector<std::string> open_;  // as text() has them
+  std::vector<std::pair<std::string, std::string>> open_;  // names, and as text() has them
 };
 
 // "File \"net.cpp\", line 12, in Tensor Net::forward(Tensor)".

@@ -28,7 +28,8 @@ Device device_of(const graph::DeviceSpec& spec) {
   return parse_device(spec.to_string()).value_or(Device{.type = DeviceType::kOther});
 }
 
-Value number_value(const graph::SymArgument<int64_t>& number, const SymbolicProgram::Lookup& lookup) {
+template <typename Number>
+Value number_value(const graph::SymArgument<Number>& number, const SymbolicProgram::Lookup& lookup) {
   return number.ref ? lookup(*number.ref) : Value(number.literal);
 }
 
@@ -114,6 +115,10 @@ Value SymbolicProgram::argument(const graph::Argument& argument, const Lookup& l
       return argument.get<ArgumentKind::kStrings>();
     case ArgumentKind::kSymInt:
       return number_value(argument.get<ArgumentKind::kSymInt>(), lookup);
+    case ArgumentKind::kSymBool:
+      return number_value(argument.get<ArgumentKind::kSymBool>(), lookup);
+    case ArgumentKind::kSymFloat:
+      return number_value(argument.get<ArgumentKind::kSymFloat>(), lookup);
     case ArgumentKind::kSymInts: {
       ValueList list;
       for (const auto& number : argument.get<ArgumentKind::kSymInts>())

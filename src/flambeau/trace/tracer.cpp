@@ -42,6 +42,26 @@ std::string_view function_of(Arithmetic how) {
   return "torch.sym_max";
 }
 
+// The function of Python's that compares so; empty when it is no comparison.
+std::string_view comparison_name(symbolic::Kind kind) {
+  switch (kind) {
+    case symbolic::Kind::kEq:
+      return "eq";
+    case symbolic::Kind::kNe:
+      return "ne";
+    case symbolic::Kind::kLt:
+      return "lt";
+    case symbolic::Kind::kLe:
+      return "le";
+    case symbolic::Kind::kGt:
+      return "gt";
+    case symbolic::Kind::kGe:
+      return "ge";
+    default:
+      return {};
+  }
+}
+
 // "mul" of "_operator.mul".
 std::string_view last_part(std::string_view target) { return target.substr(target.rfind('.') + 1); }
 
@@ -175,8 +195,9 @@ void Tracer::bind_symbols(const Tensor& tensor, graph::Value& value) {
 
 void Tracer::note_size(const Tensor& tensor, std::optional<size_t> dim) {
   const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
-  graph::Value* const value = find(tensor);
-  if (geometry == nullptr || value == nullptr || is_inside_) return;
+  if (geometry == nullptr || is_inside_) return;
+  graph::Value* const value = lift_symbol ? &value_of(tensor) : find(tensor);
+  if (value == nullptr) return;
   const Within within(is_inside_);
   SymInt number = dim ? geometry->sizes[*dim] : SymInt(1);
   if (!dim) {
@@ -245,8 +266,12 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
     default:
       break;
   }
+  if (expr.is_symbol() && lift_symbol && lift_symbol(expr)) {
+    if (const auto found = symbols_.find(expr); found != symbols_.end()) return *found->second;
+  }
   throw Error(ErrorCode::kUnsupported,
-              fmt::format("no operators compute the size {}", symbolic::to_string(expr)));
+              fmt::format("no operators compute the size {}", symbolic::to_string(expr)),
+              "compute sizes with +, -, *, whole division, the remainder, min and max");
 }
 
 Argument Tracer::number_argument(const Expr& expr) {
@@ -264,7 +289,7 @@ graph::SymArgument<int64_t> Tracer::number_reference(const SymInt& number) {
 
 // ---- arguments
 
-graph::Value& Tracer::tensor_value(const Tensor& tensor) {
+graph::Value& Tracer::value_of(const Tensor& tensor) {
   if (graph::Value* const known = find(tensor)) return *known;
   if (!lift) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -278,7 +303,7 @@ graph::Value& Tracer::tensor_value(const Tensor& tensor) {
 
 // A number that stands for a tensor is written as the number.
 Argument Tracer::tensor_argument(const Tensor& tensor) {
-  if (!tensor.is_wrapped_number() || find(tensor) != nullptr) return Argument::tensor(tensor_value(tensor));
+  if (!tensor.is_wrapped_number() || find(tensor) != nullptr) return Argument::tensor(value_of(tensor));
   if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry())
     return number_argument(geometry->offset.expr());
   return argument(Value(ops::item(tensor)));
@@ -297,7 +322,7 @@ Argument Tracer::argument(const Value& value) {
           for (const Tensor& tensor : data) {
             has_none = has_none || !tensor.defined();
             if (tensor.defined()) {
-              refs.emplace_back(tensor_value(tensor));
+              refs.emplace_back(value_of(tensor));
             } else {
               refs.emplace_back();
             }
@@ -366,6 +391,7 @@ std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& 
     results.emplace_back(env_.unbacked());
     return results;
   }
+  if (name == "aten::slice") return unbacked_slice(arguments);
   const bool is_index =
       name == "aten::index" && std::ranges::any_of(arguments[1].get<TensorList>(), [](const Tensor& index) {
         return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
@@ -398,6 +424,33 @@ std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& 
   } else {
     info = ops::contiguous<SymInt>(self.dtype, {env_.unbacked_size(most_of(self))});
   }
+  results.emplace_back(make_fake(info));
+  return results;
+}
+
+// Where data decides where a slice begins or ends, its length is a number of its own.
+std::optional<std::vector<Value>> Tracer::unbacked_slice(std::span<const Value> arguments) {
+  const auto is_unknown = [&](const Value& bound) {
+    const SymInt* const number = bound.get_if<SymInt>();
+    return number != nullptr && env_.has_unbacked(number->expr());
+  };
+  if (!is_unknown(arguments[2]) && !is_unknown(arguments[3])) return {};
+  ops::Info<SymInt> info = symbolic_info(arguments[0].tensor());
+  const size_t dim = ops::wrap_dim(arguments[1].get<int64_t>(), info.dim());
+  const SymInt size = info.sizes[dim];
+  const auto lies_inside = [&](const Value& bound) {
+    if (!is_unknown(bound)) return true;
+    const Expr expr = bound.get<SymInt>().expr();
+    return env_.known(symbolic::ge(expr, Expr(0))).value_or(false) &&
+           env_.known(symbolic::le(expr, size.expr())).value_or(false);
+  };
+  if (lies_inside(arguments[2]) && lies_inside(arguments[3])) return {};
+  info.sizes[dim] = env_.unbacked_size(size.is_literal() ? std::optional(size.literal()) : std::nullopt);
+  if (is_unknown(arguments[2])) info.offset = env_.unbacked_size();
+  const Value& step = arguments[4];
+  info.strides[dim] =
+      info.strides[dim] * (step.is<SymInt>() ? step.get<SymInt>() : SymInt(step.get<int64_t>()));
+  std::vector<Value> results;
   results.emplace_back(make_fake(info));
   return results;
 }
@@ -536,8 +589,101 @@ std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,
     node.add_input("layout", argument(self.layout()), graph::PassedBy::kKeyword);
   }
   std::vector<Value> results = fake_results(context, op, arguments);
-  if (!is_inside_) add_node(op, arguments, results);
+  if (is_inside_) return results;
+  add_node(op, arguments, results);
+  if (lift_symbol) note_aliases(op, arguments, results);
   return results;
+}
+
+// ---- graphs inside
+
+std::optional<Tensor> Tracer::tensor_with(const Expr& symbol) const {
+  for (const auto& [value, tensor] : tensors_) {
+    const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
+    if (geometry == nullptr) continue;
+    for (const SymInt& size : geometry->sizes) {
+      if (!size.is_literal() && env_.simplify(size.expr()) == symbol) return tensor;
+    }
+  }
+  return std::nullopt;
+}
+
+const graph::Value* Tracer::aliased_input(const Tensor& tensor) const {
+  const graph::Value* const value = find(tensor);
+  if (value == nullptr || value->is_input()) return value;
+  const auto found = aliases_.find(value);
+  return found == aliases_.end() ? nullptr : found->second;
+}
+
+void Tracer::note_aliases(const ops::Operator& op, std::span<const Value> arguments,
+                          std::span<const Value> results) {
+  const graph::Value* input = nullptr;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].is_tensor() || !op.schema.arguments[i].is_written()) continue;
+    // Its node is there: what is written is what the node gives now.
+    const graph::Value* const before = graph_.last_node()->input(op.schema.arguments[i].name)->value();
+    if (before->is_input() || aliases_.contains(before)) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} writes to a tensor that comes from outside of the branch or loop", op.name()),
+          "use the operator that gives a new tensor, and give that back");
+    }
+  }
+  if (op.kind == Kind::kView) input = aliased_input(arguments[0].tensor());
+  if (input == nullptr) return;
+  const auto note = [&](const Tensor& tensor) { aliases_.emplace(find(tensor), input); };
+  for (const Value& result : results) {
+    if (const Tensor* const tensor = result.get_if<Tensor>()) note(*tensor);
+    if (const TensorList* const tensors = result.get_if<TensorList>()) std::ranges::for_each(*tensors, note);
+  }
+}
+
+Argument Tracer::condition_argument(const Expr& condition) {
+  return Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(condition_value(condition)));
+}
+
+void Tracer::add_higher_order(std::string_view name, std::vector<Argument> inputs,
+                              std::span<const Tensor> results) {
+  graph::Node& node = new_node(fmt::format("torch.ops.higher_order.{}", name), name);
+  for (Argument& input : inputs) node.add_input("", std::move(input));
+  for (const Tensor& tensor : results) {
+    graph::Value& value = add_tensor_value(fresh_name("getitem"), tensor);
+    hold(tensor, value);
+    node.add_output(Argument::tensor(value));
+  }
+  node.is_hop_single_tensor_return = false;
+  for (const Tensor& tensor : results) bind_symbols(tensor, *find(tensor));
+}
+
+const graph::Value* Tracer::find_held(std::span<const Value> held) const {
+  std::unordered_map<const Storage*, long> counts;
+  std::unordered_set<const Storage*> given;  // what inputs and state hold is somebody else's anyway
+  const auto count = [&](const Tensor& tensor) {
+    if (tensor.defined()) ++counts[tensor.storage().get()];
+  };
+  for (const auto& [value, tensor] : tensors_) {
+    count(tensor);
+    if (value->producer() == nullptr) given.insert(tensor.storage().get());
+  }
+  for (const auto& [storage, slot] : slots_) ++counts[storage];
+  for (const Value& value : held) {
+    if (const Tensor* const tensor = value.get_if<Tensor>()) count(*tensor);
+    if (const TensorList* const tensors = value.get_if<TensorList>()) std::ranges::for_each(*tensors, count);
+  }
+  for (const auto& [value, tensor] : tensors_) {
+    const std::shared_ptr<Storage>& storage = tensor.storage();
+    if (!given.contains(storage.get()) && storage.use_count() > counts[storage.get()]) return value;
+  }
+  return nullptr;
+}
+
+void Tracer::add_copy(graph::Value& input, const Tensor& tensor) {
+  Argument source = Argument::tensor(value_of(tensor));
+  graph::Node& node = new_node("torch.ops.aten.copy_.default", "copy__default");
+  node.add_input("self", Argument::tensor(input));
+  node.add_input("src", std::move(source));
+  node.add_output(Argument::tensor(graph_.add_value(*node.name, graph::TensorMeta{})));
+  tensors_.emplace_back(node.outputs()[0].value(), tensor);
 }
 
 // In every input of a node that takes it.
@@ -597,31 +743,36 @@ void Tracer::join_equal_numbers() {
   numbers_.assign(left.rbegin(), left.rend());
 }
 
-void Tracer::add_assertion(const Expr& condition) {
-  static constexpr std::pair<symbolic::Kind, std::string_view> kFunctions[] = {
-      {symbolic::Kind::kEq, "eq"}, {symbolic::Kind::kNe, "ne"}, {symbolic::Kind::kLt, "lt"},
-      {symbolic::Kind::kLe, "le"}, {symbolic::Kind::kGt, "gt"}, {symbolic::Kind::kGe, "ge"}};
-  const auto* const function =
-      std::ranges::find(kFunctions, condition.kind(), &std::pair<symbolic::Kind, std::string_view>::first);
-  if (function == std::end(kFunctions)) {
+// The function of Python's that compares so; empty when it is no comparison.
+void Tracer::take_name(const Expr& condition) {
+  if (const std::string_view name = comparison_name(condition.kind()); !name.empty()) fresh_name(name);
+}
+
+graph::Value& Tracer::condition_value(const Expr& condition) {
+  const std::string_view function = comparison_name(condition.kind());
+  if (function.empty()) {
     throw Error(ErrorCode::kUnsupported,
-                fmt::format("no operators assert the condition {}", symbolic::to_string(condition)));
+                fmt::format("no operators compute the condition {}", symbolic::to_string(condition)));
   }
   Argument left = number_argument(condition.arg(0));
   Argument right = number_argument(condition.arg(1));
-  graph::Node& node = new_node(fmt::format("_operator.{}", function->second), function->second);
+  graph::Node& node = new_node(fmt::format("_operator.{}", function), function);
   node.add_input("a", std::move(left));
   node.add_input("b", std::move(right));
   auto text = std::make_shared<graph::SymExpr>();
   text->text = symbolic::to_srepr(condition);
-  if (const std::optional<bool> hint = env_.hint_of_condition(condition)) text->hint = *hint;
   graph::Value& value = graph_.add_value(*node.name, graph::SymBool(std::move(text)));
   node.add_output(Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(value)));
+  return value;
+}
+
+void Tracer::add_assertion(const Expr& condition) {
+  graph::Value& value = condition_value(condition);
   graph::Node& assertion = new_node("torch.ops.aten._assert_scalar.default", "_assert_scalar_default");
   assertion.add_input("self", Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(value)));
   assertion.add_input("assert_msg", Argument::make<ArgumentKind::kString>(
                                         fmt::format("Runtime assertion failed for expression {} on node '{}'",
-                                                    symbolic::to_string(condition), *node.name)));
+                                                    symbolic::to_string(condition), value.name())));
 }
 
 // Behind the node that gives a number from data stands what must hold of it.
@@ -637,12 +788,17 @@ void Tracer::add_assertions() {
     before_ = value->producer()->next();
     for (const Expr& condition : env_.assertions_after(expr.name())) add_assertion(condition);
   }
+  if (lift_symbol) {  // what is asserted of the program's inputs stands outside
+    before_ = nullptr;
+    return;
+  }
   before_ = last_of_sizes == nullptr ? graph_.first_node() : last_of_sizes->next();
   for (const Expr& condition : env_.assertions_after("")) add_assertion(condition);
   before_ = nullptr;
 }
 
 void Tracer::finish() {
+  for (const auto& inner : inner_) inner->finish();
   add_assertions();
   join_equal_numbers();
   for (const auto& [value, tensor] : tensors_) *value->tensor() = describer_.describe(tensor);

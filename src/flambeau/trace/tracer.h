@@ -39,6 +39,8 @@ class Tracer : public ops::Interceptor {
   void bind_symbols(const Tensor& tensor, graph::Value& value);
   // What a tensor that nobody knows becomes: called once for each, it gives the input that holds it.
   std::function<graph::Value&(const Tensor& tensor)> lift;
+  // Of a graph inside another one: makes a symbol known that nothing here has; gives false where it cannot.
+  std::function<bool(const symbolic::Expr& symbol)> lift_symbol;
   // The strides of views as in PyTorch's first trace of a model (merged_strides.h).
   bool merges_strides = false;
   // The metadata of the nodes that are added now.
@@ -49,12 +51,34 @@ class Tracer : public ops::Interceptor {
   graph::Argument argument(const Value& value);
   // The value that holds the tensor now; null when the tracer does not know it.
   graph::Value* find(const Tensor& tensor) const;
+  // The same, lifted if need be.
+  graph::Value& value_of(const Tensor& tensor);
+  // A tensor that has this symbol as one of its sizes.
+  std::optional<Tensor> tensor_with(const symbolic::Expr& symbol) const;
+  // The input that the tensor is a view of, or is; null when it is memory of its own. Of graphs inside alone.
+  const graph::Value* aliased_input(const Tensor& tensor) const;
+  graph::Graph& graph() const { return graph_; }
+
+  // The model compared sizes: in Python that is a node, which is dropped again but keeps its name.
+  void take_name(const symbolic::Expr& condition);
+  // A comparison of sizes as an argument.
+  graph::Argument condition_argument(const symbolic::Expr& condition);
+  // A node of a higher-order operator, which gives these tensors one by one.
+  void add_higher_order(std::string_view name, std::vector<graph::Argument> inputs,
+                        std::span<const Tensor> results);
+  // The tracer of a graph inside this one: finished when this one is.
+  void keep_inner(std::unique_ptr<Tracer> inner) { inner_.push_back(std::move(inner)); }
 
   // The model asked for a size of the tensor, or for the number of its elements.
   void note_size(const Tensor& tensor, std::optional<size_t> dim);
   // How an expression came about, so that it is computed in the same steps.
   void note(symbolic::Arithmetic how, const symbolic::Expr& a, const symbolic::Expr& b,
             const symbolic::Expr& result);
+
+  // A traced tensor that somebody else still holds, besides those in `held`; null when there is none.
+  const graph::Value* find_held(std::span<const Value> held) const;
+  // Writes the tensor to an input, at the end of the graph.
+  void add_copy(graph::Value& input, const Tensor& tensor);
 
   // Describes every value as it is known now, at the end, and drops the reading of sizes that nobody needs.
   void finish();
@@ -78,10 +102,15 @@ class Tracer : public ops::Interceptor {
   // What data decides: symbols of its own. Nothing where the operator is another one.
   std::optional<std::vector<Value>> unbacked_results(const ops::Operator& op,
                                                      std::span<const Value> arguments);
+  std::optional<std::vector<Value>> unbacked_slice(std::span<const Value> arguments);
   // At the end of the graph, or before the node at which assertions are put in.
   graph::Node& new_node(std::string target, std::string_view name);
   std::string fresh_name(std::string_view base);
   graph::Value& size_value(graph::Value& tensor, std::optional<size_t> dim, const symbolic::Expr& expr);
+  graph::Value& condition_value(const symbolic::Expr& condition);
+  // In a graph inside another one: which tensors share memory with an input. Throws where one is written.
+  void note_aliases(const ops::Operator& op, std::span<const Value> arguments,
+                    std::span<const Value> results);
   void add_assertions();
   void add_assertion(const symbolic::Expr& condition);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
@@ -91,7 +120,6 @@ class Tracer : public ops::Interceptor {
   void replace_by_literal(graph::Value& value, int64_t number);
   void hold(const Tensor& tensor, graph::Value& value);
   graph::Value& add_tensor_value(std::string name, const Tensor& tensor);
-  graph::Value& tensor_value(const Tensor& tensor);
   graph::Argument tensor_argument(const Tensor& tensor);
   graph::Value& symbol_value(const symbolic::Expr& expr);
   graph::Value& computed_value(std::string_view function, const symbolic::Expr& a, const symbolic::Expr& b,
@@ -110,6 +138,8 @@ class Tracer : public ops::Interceptor {
   std::unordered_set<std::string> names_;         // of nodes
   std::unordered_map<std::string, size_t> next_;  // the number to try next
   graph::Node* before_ = nullptr;
+  std::unordered_map<const graph::Value*, const graph::Value*> aliases_;
+  std::vector<std::unique_ptr<Tracer>> inner_;
   bool is_inside_ = false;  // a rule is at work: its arithmetic is not the model's
 };
 

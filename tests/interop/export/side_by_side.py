@@ -56,6 +56,15 @@ def differences(ours, theirs, path="program", found=None, most=20):
     return found
 
 
+def drop_node_names(graph):
+    """In the graphs inside it too."""
+    for node in graph["nodes"]:
+        node.pop("name", None)
+        for given in node["inputs"]:
+            if "as_graph" in given["arg"]:
+                drop_node_names(given["arg"]["as_graph"]["graph"])
+
+
 def compare(ours, theirs, ignored=("torch_version",)):
     """What is different between the programs of two files; an empty list when they are equal."""
     sides = []
@@ -63,10 +72,8 @@ def compare(ours, theirs, ignored=("torch_version",)):
         program = plain(read(path))
         for field in ignored:
             program.pop(field, None)
+        drop_node_names(program["graph_module"]["graph"])
         sides.append(program)
-    for side in sides:
-        for node in side["graph_module"]["graph"]["nodes"]:
-            node.pop("name", None)
     targets = [[node["target"] for node in side["graph_module"]["graph"]["nodes"]] for side in sides]
     if targets[0] != targets[1]:
         return [f"operators: {targets[0]}\n  PyTorch: {targets[1]}"]

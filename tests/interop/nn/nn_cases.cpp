@@ -1,6 +1,6 @@
 // Builds and runs the cases, for test_nn.py:
 //
-//   nn_cases list
+//   nn_cases list [exportdb]
 //   nn_cases init NAME OUT.pt                  a module made with seed 0; its state dict
 //   nn_cases run NAME STATE.pt INPUTS.json OUT.pt
 //                                              runs it with seed 0; its outputs, and its state afterwards
@@ -10,8 +10,8 @@
 //
 // INPUTS.json: {"tensors": "inputs.pt", "training": false, "args": [VALUE...], "kwargs": {NAME: VALUE}},
 // where a VALUE is {"tensor": KEY}, {"int": 1}, {"float": 0.5}, {"bool": true}, {"str": "x"}, {"none": true},
-// {"tuple": [VALUE...]}, {"list": [VALUE...]} or {"dict": {NAME: VALUE}}. OUT.pt has "out.0", "out.1", ...
-// (the leaves that are tensors, by number) and "state.NAME".
+// {"tuple": [VALUE...]}, {"list": [VALUE...]}, {"dict": {NAME: VALUE}} or {"int_dict": [[1, VALUE]...]}.
+// OUT.pt has "out.0", "out.1", ... (the leaves that are tensors, by number) and "state.NAME".
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -52,6 +52,20 @@ nn::Tree tree_of(const json::Value& value, const Checkpoint& tensors) {
     for (const auto& [name, member] : content.as_object())
       members.emplace_back(name, tree_of(member, tensors));
     return nn::Tree::dict(members);
+  }
+  if (kind == "int_dict") {  // [[KEY, VALUE]...]
+    json::Array keys;
+    std::vector<TreeSpec> specs;
+    nn::Tree tree;
+    tree.leaves.clear();
+    for (const json::Value& member : content.as_array()) {
+      nn::Tree child = tree_of(member.as_array().at(1), tensors);
+      keys.push_back(member.as_array().at(0));
+      specs.push_back(child.spec);
+      tree.leaves.insert(tree.leaves.end(), child.leaves.begin(), child.leaves.end());
+    }
+    tree.spec = TreeSpec::dict(keys, std::move(specs));
+    return tree;
   }
   std::vector<nn::Tree> children;
   for (const json::Value& child : content.as_array()) children.push_back(tree_of(child, tensors));
@@ -137,7 +151,9 @@ int export_case(const std::string& name, const std::string& state, const std::st
 int main_of(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "list") {
-    for (const auto cases : {layer_cases(), model_cases()}) {
+    const bool is_db = arguments.size() == 2 && arguments[1] == "exportdb";
+    for (const auto cases :
+         {is_db ? exportdb_cases() : layer_cases(), is_db ? std::span<const Case>() : model_cases()}) {
       for (const Case& one : cases) fmt::print("{}\n", one.name);
     }
     return 0;
@@ -148,7 +164,8 @@ int main_of(const std::vector<std::string>& arguments) {
   if (command == "export" && arguments.size() == 5)
     return export_case(arguments[1], arguments[2], arguments[3], arguments[4]);
   fmt::print(stderr,
-             "nn_cases list | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt | export NAME STATE.pt "
+             "nn_cases list [exportdb] | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt | export "
+             "NAME STATE.pt "
              "INPUTS.json OUT.pt2\n");
   return 2;
 }
@@ -156,7 +173,7 @@ int main_of(const std::vector<std::string>& arguments) {
 }  // namespace
 
 std::shared_ptr<nn::Module> make_case(std::string_view name) {
-  for (const auto cases : {layer_cases(), model_cases()}) {
+  for (const auto cases : {layer_cases(), model_cases(), exportdb_cases()}) {
     for (const Case& one : cases) {
       if (one.name == name) return one.make();
     }

@@ -69,6 +69,8 @@ def describe(value, tensors):
         return {"tensor": str(len(tensors) - 1)}
     if value is None:
         return {"none": True}
+    if isinstance(value, dict) and all(isinstance(key, int) for key in value) and value:
+        return {"int_dict": [[key, describe(item, tensors)] for key, item in value.items()]}
     if isinstance(value, dict):
         return {"dict": {key: describe(item, tensors) for key, item in value.items()}}
     if isinstance(value, (tuple, list)):

@@ -20,6 +20,10 @@ Condition le(const SymInt& a, const SymInt& b);
 Condition gt(const SymInt& a, const SymInt& b);
 Condition ge(const SymInt& a, const SymInt& b);
 
+// Of sizes, as torch.sym_min and torch.sym_max.
+inline SymInt sym_min(const SymInt& a, const SymInt& b) { return smaller(a, b); }
+inline SymInt sym_max(const SymInt& a, const SymInt& b) { return larger(a, b); }
+
 // The one number of an integer tensor.
 SymInt item(Input x);
 // As torch._check: throws Error(kInvalidArgument) where the condition is false; a program asserts what is

@@ -1,6 +1,25 @@
 #include "flambeau/nn/functional/create.h"
 
+#include <cstring>
+
+#include "flambeau/ops/elementwise.h"
+
 namespace flambeau::nn {
+namespace {
+
+// The operators that PyTorch's tracer shows for a constant.
+Tensor lifted(const std::source_location& where, const Tensor& constant) {
+  const Tensor copy = call(where, "aten::lift_fresh_copy", {constant});
+  return call(where, "aten::detach_", {copy});
+}
+
+// What the number is in a tensor when nothing else is said.
+DType default_dtype(const Value& value) {
+  if (value.is<bool>()) return DType::kBool;
+  return value.is<int64_t>() ? DType::kInt64 : DType::kFloat32;
+}
+
+}  // namespace
 
 Tensor zeros(const Sizes& size, std::optional<DType> dtype, std::source_location where) {
   return call(where, "aten::zeros", {ints_value(size)},
@@ -54,6 +73,21 @@ Tensor linspace(const Number& start, const Number& end, int64_t steps, std::opti
   return call(where, "aten::linspace", {start.value(), end.value(), steps},
               {{"dtype", dtype}, {"device", Device()}, {"pin_memory", false}});
 }
+Tensor tensor(const Number& value, std::optional<DType> dtype, std::source_location where) {
+  const Scalar number = value.value().scalar();
+  return lifted(where, ops::scalar_tensor(number, dtype.value_or(default_dtype(value.value()))));
+}
+Tensor tensor(const std::vector<double>& values, std::optional<DType> dtype, std::source_location where) {
+  const int64_t size[] = {static_cast<int64_t>(values.size())};
+  Tensor numbers = Tensor::zeros(DType::kFloat64, size);
+  std::memcpy(numbers.mutable_data(), values.data(), values.size() * sizeof(double));
+  ops::Context plain = current();
+  plain.interceptor = nullptr;  // a constant is there before the model runs
+  const ops::Operator& op = plain.library().get("aten::to.dtype");
+  const std::vector<Value> arguments = {numbers, dtype.value_or(DType::kFloat32)};
+  return lifted(where, ops::call(plain, op, ops::bind_arguments(op.schema, arguments, {})).at(0).tensor());
+}
+
 Tensor zeros_like(Input x, std::optional<DType> dtype) {
   return call(x, "aten::zeros_like", {x.tensor}, {{"dtype", dtype}, {"pin_memory", false}});
 }

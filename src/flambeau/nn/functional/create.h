@@ -30,6 +30,12 @@ Tensor arange(const Number& start, const Number& end, const Number& step, std::o
 Tensor linspace(const Number& start, const Number& end, int64_t steps, std::optional<DType> dtype = {},
                 std::source_location where = std::source_location::current());
 
+// A tensor of one number, or of a row of them, that the model's code has in it: a constant of its program.
+Tensor tensor(const Number& value, std::optional<DType> dtype = {},
+              std::source_location where = std::source_location::current());
+Tensor tensor(const std::vector<double>& values, std::optional<DType> dtype = {},
+              std::source_location where = std::source_location::current());
+
 Tensor zeros_like(Input x, std::optional<DType> dtype = {});
 Tensor ones_like(Input x, std::optional<DType> dtype = {});
 Tensor full_like(Input x, const Number& value, std::optional<DType> dtype = {});
