@@ -62,7 +62,9 @@ class HigherOrder::Subgraph {
   const std::vector<Capture>& captures() const { return captures_; }
 
   graph::Value& add_input(std::string_view name, const Tensor& tensor) {
-    graph::Value& value = tracer_->add_input(graph_->unique_name(name), tensor);
+    Tensor plain = tensor;
+    plain.set_requires_grad(false);  // PyTorch does not say it inside
+    graph::Value& value = tracer_->add_input(graph_->unique_name(name), plain);
     tracer_->bind_symbols(tensor, value);
     return value;
   }
@@ -106,7 +108,7 @@ class HigherOrder::Subgraph {
       if (known != captures_.end()) {
         graph_->add_input(Argument::tensor(*known->inside));
       } else {
-        tracer_->add_input(graph_->unique_name(operand.outside->name()), operand.tensor);
+        add_input(operand.outside->name(), operand.tensor);
       }
     }
   }

@@ -1,6 +1,6 @@
 // Builds and runs the cases, for test_nn.py:
 //
-//   nn_cases list [exportdb]
+//   nn_cases list [exportdb | flow]
 //   nn_cases init NAME OUT.pt                  a module made with seed 0; its state dict
 //   nn_cases run NAME STATE.pt INPUTS.json OUT.pt
 //                                              runs it with seed 0; its outputs, and its state afterwards
@@ -27,6 +27,11 @@
 
 namespace flambeau::nn_cases {
 namespace {
+
+// The lists of cases by their names; those that have none are compared with PyTorch in every way.
+std::vector<std::pair<std::string, std::span<const Case>>> groups() {
+  return {{"", layer_cases()}, {"", model_cases()}, {"exportdb", exportdb_cases()}, {"flow", flow_cases()}};
+}
 
 struct Inputs {
   bool training = false;
@@ -151,9 +156,8 @@ int export_case(const std::string& name, const std::string& state, const std::st
 int main_of(const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "list") {
-    const bool is_db = arguments.size() == 2 && arguments[1] == "exportdb";
-    for (const auto cases :
-         {is_db ? exportdb_cases() : layer_cases(), is_db ? std::span<const Case>() : model_cases()}) {
+    for (const auto& [group, cases] : groups()) {
+      if (group != (arguments.size() == 2 ? arguments[1] : "")) continue;
       for (const Case& one : cases) fmt::print("{}\n", one.name);
     }
     return 0;
@@ -163,17 +167,18 @@ int main_of(const std::vector<std::string>& arguments) {
     return run(arguments[1], arguments[2], arguments[3], arguments[4]);
   if (command == "export" && arguments.size() == 5)
     return export_case(arguments[1], arguments[2], arguments[3], arguments[4]);
-  fmt::print(stderr,
-             "nn_cases list [exportdb] | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt | export "
-             "NAME STATE.pt "
-             "INPUTS.json OUT.pt2\n");
+  fmt::print(
+      stderr,
+      "nn_cases list [exportdb | flow] | init NAME OUT.pt | run NAME STATE.pt INPUTS.json OUT.pt | export "
+      "NAME STATE.pt "
+      "INPUTS.json OUT.pt2\n");
   return 2;
 }
 
 }  // namespace
 
 std::shared_ptr<nn::Module> make_case(std::string_view name) {
-  for (const auto cases : {layer_cases(), model_cases(), exportdb_cases()}) {
+  for (const auto& [group, cases] : groups()) {
     for (const Case& one : cases) {
       if (one.name == name) return one.make();
     }

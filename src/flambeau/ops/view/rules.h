@@ -269,6 +269,18 @@ Info<N> select_info(const Info<N>& self, int64_t dim, const N& index) {
   return info;
 }
 
+// Nothing, or the largest number, which stands for it: no question for a symbol.
+template <typename N>
+bool ends_nowhere(const std::optional<N>& end) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  if (!end) return true;
+  if constexpr (std::is_same_v<N, int64_t>) {
+    return *end == kLargest;
+  } else {
+    return end->is_literal() && end->literal() == kLargest;
+  }
+}
+
 template <typename N>
 Info<N> slice_info(const Info<N>& self, int64_t dim, const std::optional<N>& from, const std::optional<N>& to,
                    const N& step) {
@@ -277,11 +289,10 @@ Info<N> slice_info(const Info<N>& self, int64_t dim, const std::optional<N>& fro
   if (step <= N(0)) fail_view("slice step must be positive");
   const N& size = self.sizes[d];
   N start = from.value_or(N(0));
-  N end = to.value_or(N(std::numeric_limits<int64_t>::max()));
+  N end = ends_nowhere(to) ? size : *to;
   if (start < N(0)) start += size;
   if (start < N(0)) start = 0;
   if (start > size) start = size;
-  if (end == N(std::numeric_limits<int64_t>::max())) end = size;
   if (end < N(0)) end += size;
   if (end > size) end = size;
   if (end < start) end = start;

@@ -1,0 +1,153 @@
+// Branches and loops, and modules whose calls are preserved: the same modules as in nn_flow.py.
+#include "cases.h"
+
+namespace flambeau::nn_cases {
+namespace {
+
+// What one branch, the other, and both close over: values, weights, a buffer.
+class CondClosures : public nn::Layer<CondClosures> {
+ public:
+  CondClosures() : linear(3, 3), offset(nn::ones({3})) {
+    add_module("linear", linear);
+    add_buffer("offset", offset);
+  }
+  static constexpr std::array kArguments{"pred", "x", "y", "z"};
+  Tensor forward(const Tensor& pred, const Tensor& x, const Tensor& y, const Tensor& z) {
+    const Tensor next = x + 1;
+    return nn::cond(
+        pred,
+        [&](const Tensor& a, const Tensor&) {
+          const Tensor b = linear(a) + offset;
+          return b + z * y;
+        },
+        [&](const Tensor&, const Tensor& b) { return b * 2 + z; }, x, next);
+  }
+  nn::Linear linear;
+  Tensor offset;
+};
+
+// Several results, and a layer of its own in each branch.
+class CondLayers : public nn::Layer<CondLayers> {
+ public:
+  CondLayers() : yes(3, 3), no(3, 3) {
+    add_module("yes", yes);
+    add_module("no", no);
+  }
+  static constexpr std::array kArguments{"x"};
+  std::pair<Tensor, Tensor> forward(const Tensor& x) {
+    const auto if_true = [this](const Tensor& a) {
+      const Tensor first = yes(a);
+      return std::pair(first, nn::sin(a));
+    };
+    const auto if_false = [this](const Tensor& a) {
+      const Tensor first = no(a);
+      return std::pair(first, nn::cos(a));
+    };
+    return nn::cond(nn::gt(nn::sum(x), 0), if_true, if_false, x);
+  }
+  nn::Linear yes, no;
+};
+
+class CondNested : public nn::Layer<CondNested> {
+ public:
+  static constexpr std::array kArguments{"x"};
+  Tensor forward(const Tensor& x) {
+    const auto inner = [](const Tensor& a) {
+      const Tensor is_large = nn::gt(nn::sum(a), 2);
+      return nn::cond(
+          is_large, [](const Tensor& b) { return b + 1; }, [](const Tensor& b) { return b + 2; }, a);
+    };
+    return nn::cond(nn::gt(nn::size(x, 0), 2), inner, [](const Tensor& a) { return a - 1; }, x);
+  }
+};
+
+// Sizes read inside: of an operand, and of something closed over.
+class CondSizes : public nn::Layer<CondSizes> {
+ public:
+  static constexpr std::array kArguments{"x", "y"};
+  Tensor forward(const Tensor& x, const Tensor& y) {
+    return nn::cond(
+        nn::gt(nn::sum(x), 4), [&](const Tensor& a) { return a + y * nn::size(y, 0); },
+        [](const Tensor& a) { return a * nn::size(a, 0); }, x);
+  }
+};
+
+class WhileClosures : public nn::Layer<WhileClosures> {
+ public:
+  static constexpr std::array kArguments{"x", "n", "k", "w"};
+  std::tuple<Tensor, Tensor> forward(const Tensor& x, const Tensor& n, const Tensor& k, const Tensor& w) {
+    return nn::while_loop(
+        [&](const Tensor& i, const Tensor&) {
+          const Tensor is_less = nn::lt(i, n);
+          return is_less & nn::gt(nn::sum(w), -100);
+        },
+        [&](const Tensor& i, const Tensor& a) {
+          const Tensor next = i + 1;
+          return std::tuple(next, a * k + n);
+        },
+        nn::zeros({}, DType::kInt64), x);
+  }
+};
+
+class MapRows : public nn::Layer<MapRows> {
+ public:
+  MapRows() : linear(3, 3) { add_module("linear", linear); }
+  static constexpr std::array kArguments{"x", "k"};
+  std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& k) {
+    return nn::map(
+        [this](const Tensor& row, const Tensor& b) {
+          const Tensor first = linear(row) * b;
+          return std::pair(first, nn::sum(row));
+        },
+        x, k);
+  }
+  nn::Linear linear;
+};
+
+// A buffer that is replaced rather than written to.
+class Replaced : public nn::Layer<Replaced> {
+ public:
+  Replaced() : total(nn::zeros({3})) { add_buffer("total", total); }
+  static constexpr std::array kArguments{"x"};
+  Tensor forward(const Tensor& x) {
+    total = total + nn::sum(x, {0});
+    return x + total;
+  }
+  Tensor total;
+};
+
+// Numbers from data: what is required of them, and a slice that they end.
+class SlicedByData : public nn::Layer<SlicedByData> {
+ public:
+  static constexpr std::array kArguments{"x", "count"};
+  std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& count) {
+    const SymInt n = nn::item(count);
+    nn::check(nn::ge(n, 0));
+    nn::check(nn::le(n, nn::size(x, 0)));
+    const Tensor first = nn::at(x, {nn::Slice({}, n)});
+    return {first, nn::zeros({n, 2})};
+  }
+};
+
+template <typename Module>
+Case one(std::string name) {
+  return {std::move(name), [] { return std::make_shared<Module>(); }};
+}
+
+}  // namespace
+
+std::span<const Case> flow_cases() {
+  static const std::vector<Case> kCases = {
+      one<CondClosures>("cond_closures"),
+      one<CondLayers>("cond_layers"),
+      one<CondNested>("cond_nested"),
+      one<CondSizes>("cond_sizes"),
+      one<WhileClosures>("while_closures"),
+      one<MapRows>("map_rows"),
+      one<Replaced>("replaced"),
+      one<SlicedByData>("sliced_by_data"),
+  };
+  return kCases;
+}
+
+}  // namespace flambeau::nn_cases
