@@ -84,6 +84,9 @@ class Tracer : public ops::Interceptor {
   graph::Value& size_value(graph::Value& tensor, std::optional<size_t> dim, const symbolic::Expr& expr);
   void add_assertions();
   void add_assertion(const symbolic::Expr& condition);
+  graph::Value& condition_value(const symbolic::Expr& condition);
+  graph::SymBool describe_condition(const symbolic::Expr& condition) const;
+  graph::SymInt describe_number(const symbolic::Expr& expr);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
   // PyTorch's operators over sequences are loops: the number of steps is the example's.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
