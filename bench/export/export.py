@@ -170,7 +170,7 @@ def main():
     parser.add_argument("--torch-nodes", type=int, default=1000, help="0: none")
     options = parser.parse_args()
     parts = options.parts or ["models", "nodes"]
-    warnings.simplefilter("ignore", FutureWarning)  # of PyTorch to itself
+    warnings.simplefilter("ignore")  # of PyTorch to itself
     print(f"PyTorch {torch.__version__}, {os.cpu_count()} cores")
     ok = True
     with tempfile.TemporaryDirectory() as folder:

@@ -196,6 +196,7 @@ def test_what_is_said(golden_files, name, sizes, text):
 
 # ---- layers and models with a dynamic batch
 
+
 @pytest.fixture(scope="session")
 def exported(nn_cases, tmp_path_factory):  # noqa: F811
     """exported(name): (module, args, kwargs, both sides), exported once."""
