@@ -101,6 +101,35 @@ TEST(Export, SaysWhatTheTraceNeeds) {
   EXPECT_NE(number.find("tests/export_test.cpp\", line"), std::string::npos) << number;
 }
 
+TEST(Export, AssertsNumbersFromData) {
+  nn::Session session;
+  Function module([](const Tensor& x) {
+    const SymInt first = nn::item(nn::select(x, 0, 0));
+    nn::check(nn::eq(first, nn::size(x, 0)));
+    nn::check(nn::ne(nn::item(nn::select(x, 0, 1)), 7));
+    return x + 1;
+  });
+  const nn::Tree inputs[] = {nn::to_tree(nn::full({3}, 3))};
+  const graph::ExportedProgram program =
+      export_program(module, inputs, {}, {.dynamic_shapes = first_dim(Dim::AUTO)});
+  EXPECT_TRUE(graph::verify(program).empty());
+  std::vector<std::string> calls;
+  for (const graph::Node& node : program.graph().nodes()) {
+    std::string call = node.target + ":";
+    for (const graph::NamedArgument& input : node.inputs())
+      if (const graph::Value* const value = input.argument.value()) call += " " + value->name();
+    calls.push_back(call);
+  }
+  // The number itself is compared with the size that it was found to be.
+  EXPECT_EQ(calls, (std::vector<std::string>{
+                       "torch.ops.aten.sym_size.int: x", "torch.ops.aten.select.int: x",
+                       "torch.ops.aten.item.default: select", "_operator.ge: item",
+                       "torch.ops.aten._assert_scalar.default: ge", "_operator.eq: item sym_size_int",
+                       "torch.ops.aten._assert_scalar.default: eq_1", "torch.ops.aten.select.int: x",
+                       "torch.ops.aten.item.default: select_1", "_operator.eq: item_1", "torch.sym_not: eq_2",
+                       "torch.ops.aten._assert_scalar.default: sym_not", "torch.ops.aten.add.Tensor: x"}));
+}
+
 TEST(Export, NeedsASession) {
   std::optional<nn::Session> session(std::in_place);
   auto module = std::make_unique<Small>();

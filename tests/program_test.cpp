@@ -130,9 +130,8 @@ TEST(Program, WrongInputsAreNamed) {
             "input 'x' "
             "(args[0]))");
   EXPECT_EQ(error_of(derived, {floats({1}), floats({3})}),
-            "input 'x' (args[0]): dimension 0 is 1, and must fulfil 2 <= s77 <= 9 (the program was exported "
-            "for sizes in "
-            "this range)");
+            "input 'y' (args[1]): dimension 0 is 3, and must fulfil 5 <= 2*s77 + 1 <= 19 (the program was "
+            "exported for sizes in this range)");
   EXPECT_EQ(error_of(derived, {floats({20}), floats({41})}),
             "input 'x' (args[0]): dimension 0 is 20, and must fulfil 2 <= s77 <= 9 (the program was exported "
             "for sizes in "

@@ -211,13 +211,12 @@ void InputChecker::describe(const graph::ExportedProgram& program) {
       }
     }
     std::vector<std::string> texts;
-    for (const Size& size : sizes) {
-      for (const Range& range : ranges_) {
-        if (range.symbol == size.text && (range.min || range.max)) {
-          const std::string text = range_text(range.symbol, range.min, range.max);
-          if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
-        }
-      }
+    for (Size& size : sizes) {
+      const auto range = std::ranges::find(ranges_, size.text, &Range::symbol);
+      if (range == ranges_.end() || (!range->min && !range->max)) continue;
+      size.range = static_cast<size_t>(range - ranges_.begin());
+      const std::string text = range_text(range->symbol, range->min, range->max);
+      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
     }
     leaves_.back().range = fmt::format("{}", fmt::join(texts, ", "));
     sizes_.push_back(std::move(sizes));
@@ -386,18 +385,24 @@ void InputChecker::check_expressions(std::span<const Value> leaves, Bindings& bi
   }
 }
 
-void InputChecker::check_ranges(const Bindings& bindings) const {
-  for (const Range& range : ranges_) {
-    const auto known = bindings.values.find(range.symbol);
-    if (known == bindings.values.end()) continue;  // an expression, or a symbol that the data gives
-    const int64_t value = known->second.numerator();
-    if ((!range.min || value >= *range.min) && (!range.max || value <= *range.max)) continue;
-    const Bindings::Origin& origin = bindings.origins.find(range.symbol)->second;
-    const std::string what = origin.dim == std::string::npos ? "" : fmt::format(" dimension {}", origin.dim);
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}:{} is {}, and must fulfil {}", place(origin.leaf), what, value,
-                            range_text(range.symbol, range.min, range.max)),
-                "the program was exported for sizes in this range");
+// As PyTorch checks them: of what inputs are, not of the symbols in it, and no lower bound up to 2, which
+// tracing assumes of every size; 0 and 1 are left to the operators.
+void InputChecker::check_ranges(std::span<const Value> leaves) const {
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    for (size_t d = 0; d < sizes_[i].size(); ++d) {
+      if (!sizes_[i][d].range) continue;
+      const Range& range = ranges_[*sizes_[i][d].range];
+      const bool is_size = leaves[i].is_tensor();
+      if (!is_size && !leaves[i].is<int64_t>()) continue;
+      const int64_t value = is_size ? leaves[i].tensor().sizes()[d] : leaves[i].get<int64_t>();
+      const bool is_low = range.min && *range.min > 2 && value < *range.min;
+      if (!is_low && (!range.max || value <= *range.max)) continue;
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}:{} is {}, and must fulfil {}", place(i),
+                              is_size ? fmt::format(" dimension {}", d) : "", value,
+                              range_text(range.symbol, range.min, range.max)),
+                  "the program was exported for sizes in this range");
+    }
   }
 }
 
@@ -406,7 +411,7 @@ void InputChecker::check(std::span<const Value> leaves) const {
   Bindings bindings;
   for (size_t i = 0; i < leaves.size(); ++i) check_leaf(i, leaves[i], bindings);
   check_expressions(leaves, bindings);
-  check_ranges(bindings);
+  check_ranges(leaves);
   const auto index_of = [&](std::string_view name) {
     return static_cast<size_t>(std::ranges::find(local_names_, name) - local_names_.begin());
   };

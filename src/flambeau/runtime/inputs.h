@@ -48,6 +48,7 @@ class InputChecker {
     std::string symbol;                  // when it is nothing but a symbol
     std::optional<symbolic::Expr> expr;  // otherwise; nothing when it is not understood
     std::string text;
+    std::optional<size_t> range = {};  // of ranges_
   };
   struct Range {
     std::string symbol;
@@ -63,7 +64,7 @@ class InputChecker {
   void check_leaf(size_t index, const Value& value, Bindings& bindings) const;
   void check_tensor(size_t index, const Tensor& tensor, Bindings& bindings) const;
   void check_expressions(std::span<const Value> leaves, Bindings& bindings) const;
-  void check_ranges(const Bindings& bindings) const;
+  void check_ranges(std::span<const Value> leaves) const;
   std::string place(size_t index) const;
 
   TreeSpec spec_;

@@ -9,6 +9,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/relation.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/merged_strides.h"
 #include "flambeau/trace/shape_env.h"
@@ -723,6 +724,8 @@ void Tracer::join_equal_numbers() {
     if (expr.is_symbol() && env_.simplify(expr) == expr) first.try_emplace(expr, value);
   }
   for (const auto& [value, expr] : numbers_) {
+    // A number from data stays, whatever it was found to be: the program asserts that.
+    if (expr.is_symbol() && env_.has_unbacked(expr)) continue;
     const Expr plain = env_.simplify(expr);
     if (plain.is_integer()) {
       replace_by_literal(*value, plain.integer());
@@ -743,27 +746,57 @@ void Tracer::join_equal_numbers() {
   numbers_.assign(left.rbegin(), left.rend());
 }
 
-// The function of Python's that compares so; empty when it is no comparison.
 void Tracer::take_name(const Expr& condition) {
   if (const std::string_view name = comparison_name(condition.kind()); !name.empty()) fresh_name(name);
 }
 
+graph::SymBool Tracer::describe_condition(const Expr& condition) const {
+  const Expr plain = env_.replace(condition);
+  if (plain.kind() == symbolic::Kind::kTrue) return true;
+  auto text = std::make_shared<graph::SymExpr>();
+  text->text = symbolic::to_srepr(plain);
+  return graph::SymBool(std::move(text));
+}
+
+// What comes from data has no hint, also where it was found to be a size.
+graph::SymInt Tracer::describe_number(const Expr& expr) {
+  const graph::SymInt described = describer_.describe(SymInt(expr, env_));
+  if (described.is_literal() || !env_.has_unbacked(expr)) return described;
+  auto text = std::make_shared<graph::SymExpr>();
+  text->text = described.expr().text;
+  return graph::SymInt(std::move(text));
+}
+
 graph::Value& Tracer::condition_value(const Expr& condition) {
+  const auto add_result = [&](graph::Node& node) -> graph::Value& {
+    graph::Value& value = graph_.add_value(*node.name, describe_condition(condition));
+    node.add_output(Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(value)));
+    return value;
+  };
+  if (condition.kind() == symbolic::Kind::kNe) {
+    graph::Value& equal = condition_value(symbolic::negated(condition));
+    graph::Node& node = new_node("torch.sym_not", "sym_not");
+    node.add_input("a", Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(equal)));
+    return add_result(node);
+  }
   const std::string_view function = comparison_name(condition.kind());
   if (function.empty()) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("no operators compute the condition {}", symbolic::to_string(condition)));
   }
-  Argument left = number_argument(condition.arg(0));
-  Argument right = number_argument(condition.arg(1));
+  // As Python asks it: with a number on the right.
+  if (condition.arg(0).is_number()) return condition_value(symbolic::reversed(condition));
+  // A number from data is asserted itself, not what it was found to be.
+  const auto side = [&](const Expr& expr) {
+    const auto known = symbols_.find(expr);
+    return known != symbols_.end() ? Argument::sym_int(*known->second) : number_argument(expr);
+  };
+  Argument left = side(condition.arg(0));
+  Argument right = side(condition.arg(1));
   graph::Node& node = new_node(fmt::format("_operator.{}", function), function);
   node.add_input("a", std::move(left));
   node.add_input("b", std::move(right));
-  auto text = std::make_shared<graph::SymExpr>();
-  text->text = symbolic::to_srepr(condition);
-  graph::Value& value = graph_.add_value(*node.name, graph::SymBool(std::move(text)));
-  node.add_output(Argument::make<ArgumentKind::kSymBool>(graph::SymArgument<bool>(value)));
-  return value;
+  return add_result(node);
 }
 
 void Tracer::add_assertion(const Expr& condition) {
@@ -802,7 +835,7 @@ void Tracer::finish() {
   add_assertions();
   join_equal_numbers();
   for (const auto& [value, tensor] : tensors_) *value->tensor() = describer_.describe(tensor);
-  for (const auto& [value, expr] : numbers_) graph_.set_meta(*value, describer_.describe(SymInt(expr, env_)));
+  for (const auto& [value, expr] : numbers_) graph_.set_meta(*value, describe_number(expr));
 }
 
 }  // namespace flambeau::trace

@@ -107,12 +107,14 @@ class Tracer : public ops::Interceptor {
   graph::Node& new_node(std::string target, std::string_view name);
   std::string fresh_name(std::string_view base);
   graph::Value& size_value(graph::Value& tensor, std::optional<size_t> dim, const symbolic::Expr& expr);
-  graph::Value& condition_value(const symbolic::Expr& condition);
   // In a graph inside another one: which tensors share memory with an input. Throws where one is written.
   void note_aliases(const ops::Operator& op, std::span<const Value> arguments,
                     std::span<const Value> results);
   void add_assertions();
   void add_assertion(const symbolic::Expr& condition);
+  graph::Value& condition_value(const symbolic::Expr& condition);
+  graph::SymBool describe_condition(const symbolic::Expr& condition) const;
+  graph::SymInt describe_number(const symbolic::Expr& expr);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
   // PyTorch's operators over sequences are loops: the number of steps is the example's.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
