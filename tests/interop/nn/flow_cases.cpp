@@ -67,7 +67,7 @@ class CondSizes : public nn::Layer<CondSizes> {
   static constexpr std::array kArguments{"x", "y"};
   Tensor forward(const Tensor& x, const Tensor& y) {
     return nn::cond(
-        nn::gt(nn::sum(x), 4), [&](const Tensor& a) { return a + y * nn::size(y, 0); },
+        nn::gt(nn::sum(x), 4), [&](const Tensor& a) { return a + nn::sum(y) * nn::size(y, 0); },
         [](const Tensor& a) { return a * nn::size(a, 0); }, x);
   }
 };

@@ -47,7 +47,7 @@ class CondNested(nn.Module):
 
 class CondSizes(nn.Module):
     def forward(self, x, y):
-        return torch.cond(x.sum() > 4, lambda a: a + y * y.shape[0], lambda a: a * a.shape[0], [x])
+        return torch.cond(x.sum() > 4, lambda a: a + y.sum() * y.shape[0], lambda a: a * a.shape[0], [x])
 
 
 class WhileClosures(nn.Module):
@@ -96,7 +96,7 @@ FLOWS = {
     "cond_closures": (CondClosures, lambda: (torch.tensor(True), rows(), rows(), rows())),
     "cond_layers": (CondLayers, lambda: (rows(),)),
     "cond_nested": (CondNested, lambda: (rows(),)),
-    "cond_sizes": (CondSizes, lambda: (rows(), rows())),
+    "cond_sizes": (CondSizes, lambda: (rows(), torch.randn(4, 3))),
     "while_closures": (WhileClosures, lambda: (rows(), torch.tensor(3), torch.tensor(0.5), rows())),
     "map_rows": (MapRows, lambda: (rows(), torch.randn(3))),
     "replaced": (Replaced, lambda: (rows(),)),

@@ -62,6 +62,10 @@ void add_conversions(DecompositionTable& table) {
     if (format == MemoryFormat::kContiguous && is_row_major(given.tensor(0))) return gives(given.tensor(0));
     return gives(call_with(context, "aten::clone", {given.tensor(0)}, {{"memory_format", format}}));
   });
+  table.composite("aten::item", [](Context& context, const Arguments& given) {
+    const Value arguments[] = {given.tensor(0)};
+    return ops::call(context, context.library().get("aten::_local_scalar_dense"), arguments);
+  });
   table.functional("aten::lift_fresh_copy", [](Context& context, const Arguments& given) {
     return gives(call(context, "aten::clone", given.tensor(0)));
   });

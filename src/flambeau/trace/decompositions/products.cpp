@@ -110,7 +110,7 @@ Tensor linear(Context& context, const Arguments& given) {
   if (given.has(2)) {
     const Tensor& bias = given.tensor(2);
     if (rank == 2) return call(context, "aten::addmm", bias, input, weight());
-    if (rank > 2 && is_row_major(input) && rank_of(bias) == 1) {
+    if (rank > 0 && is_row_major(input) && rank_of(bias) == 1) {
       SymIntList shape;
       SymInt rows = 1;
       for (int64_t d = 0; d + 1 < rank; ++d) {
