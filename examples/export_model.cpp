@@ -31,6 +31,22 @@ class Classifier : public nn::Layer<Classifier> {
   nn::Linear output{16, 3};
 };
 
+// Data decides: confident answers stay, others are made softer.
+class Careful : public nn::Layer<Careful> {
+ public:
+  Careful() { add_module("classifier", classifier); }
+  static constexpr std::array kArguments{"x"};
+  Tensor forward(const Tensor& x) {
+    const Tensor scores = classifier(x);
+    return nn::cond(
+        nn::gt(nn::mean(scores), -1.0), [](const Tensor& s) { return nn::exp(s); },
+        [this](const Tensor& s) { return nn::exp(s * softness); }, scores);
+  }
+
+  Classifier classifier;
+  double softness = 0.5;
+};
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -55,6 +71,13 @@ int main(int count, char** arguments) try {
   const std::vector<Value> given = {nn::randn({7, 8})};
   const std::vector<Value> results = program.run(std::span<const Value>(given));
   std::printf("%s\n", results.at(0).summary().c_str());
+
+  // A program is a module again: it runs in the session, and can be part of something that is exported.
+  Careful careful;
+  careful.eval();
+  const auto again = make_module(export_program(careful, inputs, {}, options));
+  const nn::Tree answer = again->call(inputs);
+  std::printf("%s\n", answer.leaves.at(0).summary().c_str());
 } catch (const Error& error) {
   std::fprintf(stderr, "export_model: %s\n", error.what());
   return 1;

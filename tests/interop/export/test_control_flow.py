@@ -68,3 +68,20 @@ def test_equal_when_taken_apart(nn_cases, tmp_path, name):  # noqa: F811
     found = side_by_side.compare(tmp_path / "ours_apart.pt2", tmp_path / "apart.pt2")
     # PyTorch counts nodes that are gone again when it names those that an assertion's text mentions.
     assert [line for line in found if "Runtime assertion failed" not in line] == []
+
+
+def test_preserved_calls(nn_cases, tmp_path):  # noqa: F811
+    make, inputs = FLOWS["called_twice"]
+    torch.manual_seed(0)
+    module, args = make().eval(), inputs()
+    torch.save(module.state_dict(), tmp_path / "state.pt")
+    write_inputs(tmp_path / "inputs.json", args, {})
+    description = json.loads((tmp_path / "inputs.json").read_text())
+    (tmp_path / "inputs.json").write_text(json.dumps({**description, "preserved": ["block", "last"]}))
+    theirs = torch.export.export(module, args, strict=False, preserve_module_call_signature=("block", "last"))
+    torch.export.save(theirs, tmp_path / "theirs.pt2")
+    nn_cases("export", "called_twice", tmp_path / "state.pt", tmp_path / "inputs.json", tmp_path / "ours.pt2")
+    assert side_by_side.compare(tmp_path / "ours.pt2", tmp_path / "theirs.pt2") == []
+    unflattened = torch.export.unflatten(torch.export.load(tmp_path / "ours.pt2"))
+    torch.testing.assert_close(unflattened(*args), module(*args))
+    torch.testing.assert_close(unflattened.last(*args), module.last(*args))

@@ -129,6 +129,34 @@ class SlicedByData : public nn::Layer<SlicedByData> {
   }
 };
 
+// A module that is called twice, with a number and several results.
+class CalledTwice : public nn::Layer<CalledTwice> {
+ public:
+  class Block : public nn::Layer<Block> {
+   public:
+    Block() : linear(3, 3) { add_module("linear", linear); }
+    static constexpr std::array kArguments{"x", "y", "scale"};
+    std::pair<Tensor, std::vector<Tensor>> forward(const Tensor& x, const Tensor& y, double scale) {
+      const Tensor z = linear(x) * scale;
+      return {z, {z + y}};
+    }
+    nn::Linear linear;
+  };
+  CalledTwice() : last(3, 3) {
+    add_module("block", block);
+    add_module("last", last);
+  }
+  static constexpr std::array kArguments{"x"};
+  std::pair<Tensor, Tensor> forward(const Tensor& x) {
+    const Tensor y = x + 1;
+    const auto first = block(x, y, 3.0);
+    const auto second = block(first.first, x, 4.0);
+    return {last(first.second.at(0)), second.first};
+  }
+  Block block;
+  nn::Linear last;
+};
+
 template <typename Module>
 Case one(std::string name) {
   return {std::move(name), [] { return std::make_shared<Module>(); }};
@@ -146,6 +174,7 @@ std::span<const Case> flow_cases() {
       one<MapRows>("map_rows"),
       one<Replaced>("replaced"),
       one<SlicedByData>("sliced_by_data"),
+      one<CalledTwice>("called_twice"),
   };
   return kCases;
 }

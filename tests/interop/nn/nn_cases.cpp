@@ -6,7 +6,8 @@
 //                                              runs it with seed 0; its outputs, and its state afterwards
 //   nn_cases export NAME STATE.pt INPUTS.json OUT.pt2
 //
-// "dynamic" in INPUTS.json: {KEY: {DIMENSION: NAME or "AUTO" or "DYNAMIC"}} of tensors.
+// "dynamic" in INPUTS.json: {KEY: {DIMENSION: NAME or "AUTO" or "DYNAMIC"}} of tensors; "preserved":
+// [MODULE...].
 //
 // INPUTS.json: {"tensors": "inputs.pt", "training": false, "args": [VALUE...], "kwargs": {NAME: VALUE}},
 // where a VALUE is {"tensor": KEY}, {"int": 1}, {"float": 0.5}, {"bool": true}, {"str": "x"}, {"none": true},
@@ -108,6 +109,10 @@ Inputs read_inputs(const std::string& path) {
   for (const auto& [name, value] : root.find("kwargs")->as_object())
     inputs.keywords.emplace_back(name, tree_of(value, tensors));
   if (const json::Value* const dynamic = root.find("dynamic")) inputs.options = options_of(*dynamic, tensors);
+  if (const json::Value* const preserved = root.find("preserved")) {
+    for (const json::Value& name : preserved->as_array())
+      inputs.options.preserved.push_back(name.as_string());
+  }
   return inputs;
 }
 

@@ -88,6 +88,28 @@ class SlicedByData(nn.Module):
         return x[:n], torch.zeros((n, 2))
 
 
+class CalledTwice(nn.Module):
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+
+        def forward(self, x, y, scale):
+            z = self.linear(x) * scale
+            return z, [z + y]
+
+    def __init__(self):
+        super().__init__()
+        self.block = CalledTwice.Block()
+        self.last = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = x + 1
+        first = self.block(x, y, 3.0)
+        second = self.block(first[0], x, 4.0)
+        return self.last(first[1][0]), second[0]
+
+
 def rows():
     return torch.randn(5, 3)
 
@@ -101,4 +123,5 @@ FLOWS = {
     "map_rows": (MapRows, lambda: (rows(), torch.randn(3))),
     "replaced": (Replaced, lambda: (rows(),)),
     "sliced_by_data": (SlicedByData, lambda: (rows(), torch.tensor(3))),
+    "called_twice": (CalledTwice, lambda: (rows(),)),
 }
