@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
@@ -150,16 +151,31 @@ bool writes_to_buffers(const PlanModule& module, const std::vector<Outcome>& out
   return false;
 }
 
-void check_program(const std::string& what, const std::function<Program()>& make, bool is_once,
-                   const Case& made, const std::vector<Outcome>& expected) {
+bool says(const Error& error, std::string_view text) {
+  return std::string_view(error.what()).find(text) != std::string_view::npos;
+}
+
+// Gives the sizes that the program's guards keep out.
+std::set<size_t> check_program(const std::string& what, const std::function<Program()>& make, bool is_once,
+                               const Case& made, const std::vector<Outcome>& expected) {
   std::optional<Program> program;
+  std::set<size_t> refused;
   for (size_t i = 0; i < kSizeCount; ++i) {
     if (!program || is_once) program.emplace(make());
     const std::string place = fmt::format("{} at size {}", what, i);
-    with_location("running", place, [&] {
-      check_outcome(place, run_program(*program, made.arguments[i], expected[i]), expected[i]);
-    });
+    try {
+      const Outcome outcome = run_program(*program, made.arguments[i], expected[i]);
+      check_outcome(place, outcome, expected[i]);
+    } catch (Error& error) {
+      if (i != kExample && says(error, "break the program's guard")) {
+        refused.insert(i);
+        continue;
+      }
+      error.add_location("running", place);
+      throw;
+    }
   }
+  return refused;
 }
 
 void add_values(NamedTensors& tensors, const std::string& prefix, const std::vector<Value>& values) {
@@ -173,8 +189,10 @@ void add_values(NamedTensors& tensors, const std::string& prefix, const std::vec
   }
 }
 
-void write_outcomes(const std::string& path, const Case& made, const std::vector<Outcome>& outcomes) {
+void write_outcomes(const std::string& path, const Case& made, const std::vector<Outcome>& outcomes,
+                    const std::set<size_t>& refused) {
   NamedTensors tensors;
+  for (const size_t n : refused) tensors.push_back({fmt::format("{}.refused", n), nn::ones({})});
   for (size_t n = 0; n < outcomes.size(); ++n) {
     add_values(tensors, fmt::format("{}.in", n), leaves_of(made.arguments[n]));
     add_values(tensors, fmt::format("{}.out", n), outcomes[n].outputs);
@@ -190,21 +208,36 @@ Case make_case(nn::Session& session, uint64_t seed) {
   return Builder(seed).build();
 }
 
+graph::ExportedProgram export_case(const Case& made, bool& has_names) {
+  const std::vector<nn::Tree> example = copies_of(made.arguments[kExample]);
+  try {
+    return export_program(*made.module, example, {}, made.options);
+  } catch (const Error& error) {
+    if (!says(error, "does not accept all sizes")) throw;
+  }
+  has_names = false;
+  return export_program(*made.module, example, {}, made.auto_options);
+}
+
 void export_seed(nn::Session& session, uint64_t seed, const std::filesystem::path& folder) {
   const Case made = make_case(session, seed);
   std::vector<Outcome> outcomes;
   for (const auto& arguments : made.arguments) outcomes.push_back(run_eager(*made.module, arguments));
   const bool is_once = writes_to_buffers(*made.module, outcomes);
-  const graph::ExportedProgram program =
-      export_program(*made.module, copies_of(made.arguments[kExample]), {}, made.options);
+  bool has_names = true;
+  const graph::ExportedProgram program = export_case(made, has_names);
   const std::string file = (folder / fmt::format("{}.pt2", seed)).string();
   save_program(program.clone(), file);
-  write_outcomes((folder / fmt::format("{}.pt", seed)).string(), made, outcomes);
   ProgramOptions options;
   options.threads = 1;
-  check_program("the program", [&] { return Program(program.clone(), options); }, is_once, made, outcomes);
-  check_program(
+  const std::set<size_t> refused = check_program(
+      "the program", [&] { return Program(program.clone(), options); }, is_once, made, outcomes);
+  const std::set<size_t> refused_by_file = check_program(
       "the file", [&] { return load(file, {.model = {}, .program = options}); }, is_once, made, outcomes);
+  if (refused != refused_by_file || (has_names && !refused.empty() && !made.has_hints))
+    throw Error(ErrorCode::kInvalidArgument, "a size is refused that the program should take");
+  write_outcomes((folder / fmt::format("{}.pt", seed)).string(), made, outcomes, refused);
+  if (!has_names) fmt::print("{} cannot have names\n", seed);
 }
 
 int export_seeds(uint64_t first, uint64_t count, const std::filesystem::path& folder) {

@@ -297,7 +297,17 @@ bool Builder::is_far(const Proposal& proposal) const {
   return true;
 }
 
+bool Builder::shares_parameter(size_t value) const {
+  return std::ranges::any_of(module_->parameters, [&](const Tensor& parameter) {
+    return parameter.storage() == value_at(value).storage();
+  });
+}
+
 bool Builder::accept(const Proposal& proposal) {
+  // PyTorch refuses to write to what has a gradient of its own.
+  for (const size_t input : proposal.inputs) {
+    if (proposal.writes && shares_parameter(input)) return false;
+  }
   std::vector<TensorList> results;
   try {
     if (!is_far(proposal)) return false;
@@ -365,21 +375,23 @@ void Builder::make_outputs() {
     module_->output_container = static_cast<Container>(random.between(1, 3));
 }
 
-trace::Dim Builder::dim_of(const InputDim& dim) const {
+trace::Dim Builder::dim_of(const InputDim& dim, bool names) const {
   if (dim.root == nullptr) return {};
+  if (!names && dim.root->kind == trace::DimKind::kNamed) return trace::Dim::AUTO;
   const trace::Bounds bounds{.min = dim.root->min, .max = dim.root->max};
   if (dim.root->kind == trace::DimKind::kNamed)
     return trace::Dim(dim.root->name, bounds) * dim.factor + dim.offset;
   return dim.root->kind == trace::DimKind::kAuto ? trace::Dim::AUTO : trace::Dim::DYNAMIC;
 }
 
-ExportOptions Builder::options() const {
+ExportOptions Builder::options(bool names) const {
   std::vector<std::pair<std::string, ShapeSpec>> specs;
   size_t tensor = 0, number = 0;
   for (const Argument& argument : module_->arguments) {
     if (argument.is_number) {
       const Root* const root = numbers_[number++].root;
-      specs.emplace_back(argument.name, root == nullptr ? ShapeSpec() : ShapeSpec(dim_of({.root = root})));
+      specs.emplace_back(argument.name,
+                         root == nullptr ? ShapeSpec() : ShapeSpec(dim_of({.root = root}, names)));
       continue;
     }
     std::vector<ShapeSpec> leaves;
@@ -387,7 +399,7 @@ ExportOptions Builder::options() const {
       std::map<int64_t, trace::Dim> dims;
       for (size_t i = 0; i < input_dims_[tensor].size(); ++i) {
         if (input_dims_[tensor][i].root != nullptr)
-          dims.emplace(static_cast<int64_t>(i), dim_of(input_dims_[tensor][i]));
+          dims.emplace(static_cast<int64_t>(i), dim_of(input_dims_[tensor][i], names));
       }
       leaves.emplace_back(dims);
     }
@@ -418,7 +430,7 @@ std::string Builder::inputs_text() const {
         dims.push_back(
             dim.root == nullptr
                 ? std::to_string(dim.offset)
-                : fmt::format("{} ({})", dim_of(dim).to_string(),
+                : fmt::format("{} ({})", dim_of(dim, true).to_string(),
                               fmt::join(std::array{dim.size(0), dim.size(1), dim.size(2)}, " or ")));
       text += fmt::format("  {} ({}) = v{}: {} [{}]\n", argument.name,
                           kNames[static_cast<size_t>(argument.container)], tensor, dtype_name(dtype(tensor)),
@@ -440,8 +452,13 @@ Case Builder::build() {
   for (size_t i = 0; i < initial_buffers_.size(); ++i) module_->buffers[i] = initial_buffers_[i];
   module_->register_all();
   module_->eval();
-  Case made{
-      .module = module_, .arguments = {}, .options = options(), .text = inputs_text() + module_->to_string()};
+  Case made{.module = module_,
+            .arguments = {},
+            .options = options(true),
+            .auto_options = options(false),
+            .text = inputs_text() + module_->to_string()};
+  made.has_hints =
+      std::ranges::any_of(roots_, [](const Root& root) { return root.kind != trace::DimKind::kNamed; });
   for (size_t i = 0; i < kSizeCount; ++i) {
     size_t tensor = 0, number = 0;
     for (const Argument& argument : module_->arguments) {

@@ -21,7 +21,7 @@ namespace flambeau::random_modules {
 // Draws that are the same on every machine.
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15U + 0x2545f4914f6cdd1dU) {}
+  explicit Random(uint64_t seed) : state_(seed) { state_ = next(); }
   uint64_t next();
   int64_t below(int64_t count) { return static_cast<int64_t>(next() % static_cast<uint64_t>(count)); }
   int64_t between(int64_t least, int64_t most) { return least + below(most - least + 1); }
@@ -76,6 +76,8 @@ struct Case {
   std::shared_ptr<PlanModule> module;
   std::array<std::vector<nn::Tree>, kSizeCount> arguments;
   ExportOptions options;
+  ExportOptions auto_options;  // the same with AUTO for every name
+  bool has_hints = false;      // AUTO or DYNAMIC somewhere in `options`
   std::string text;
 };
 
@@ -143,8 +145,10 @@ class Builder {
   bool is_fit(const std::vector<TensorList>& results) const;
   bool is_far(const Proposal& proposal) const;
   void replay();
-  ExportOptions options() const;
-  trace::Dim dim_of(const InputDim& dim) const;
+  bool shares_parameter(size_t value) const;
+  // Without names, those that have one are AUTO.
+  ExportOptions options(bool names) const;
+  trace::Dim dim_of(const InputDim& dim, bool names) const;
   std::string inputs_text() const;
 
   std::shared_ptr<PlanModule> module_ = std::make_shared<PlanModule>();
