@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "flambeau/error.h"
+#include "flambeau/ops/overlap.h"
 #include "flambeau/tensor.h"
 
 namespace flambeau::random_modules {
@@ -297,16 +298,18 @@ bool Builder::is_far(const Proposal& proposal) const {
   return true;
 }
 
-bool Builder::shares_parameter(size_t value) const {
-  return std::ranges::any_of(module_->parameters, [&](const Tensor& parameter) {
+bool Builder::is_writable(size_t value) const {
+  const bool is_parameter = std::ranges::any_of(module_->parameters, [&](const Tensor& parameter) {
     return parameter.storage() == value_at(value).storage();
+  });
+  return !is_parameter && std::ranges::none_of(environments_, [&](const Environment& environment) {
+    return ops::has_internal_overlap(environment.values[value]);
   });
 }
 
 bool Builder::accept(const Proposal& proposal) {
-  // PyTorch refuses to write to what has a gradient of its own.
   for (const size_t input : proposal.inputs) {
-    if (proposal.writes && shares_parameter(input)) return false;
+    if (proposal.writes && !is_writable(input)) return false;
   }
   std::vector<TensorList> results;
   try {

@@ -145,7 +145,8 @@ class Builder {
   bool is_fit(const std::vector<TensorList>& results) const;
   bool is_far(const Proposal& proposal) const;
   void replay();
-  bool shares_parameter(size_t value) const;
+  // PyTorch does not write to parameters, nor to what has an element twice.
+  bool is_writable(size_t value) const;
   // Without names, those that have one are AUTO.
   ExportOptions options(bool names) const;
   trace::Dim dim_of(const InputDim& dim, bool names) const;
