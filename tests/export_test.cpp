@@ -99,6 +99,42 @@ TEST(Export, SaysWhatTheTraceNeeds) {
             0U);
 }
 
+// The operators of a function's program, whose first dimension varies.
+template <typename Forward>
+std::vector<std::string> operators_of(const Tensor& x, Forward forward) {
+  Function<Forward> module(forward);
+  const nn::Tree inputs[] = {nn::to_tree(x)};
+  ExportOptions options;
+  options.dynamic_shapes = first_dim(Dim("batch"));
+  const graph::ExportedProgram program = export_program(module, inputs, {}, options);
+  EXPECT_TRUE(graph::verify(program).empty());
+  std::vector<std::string> operators;
+  for (const graph::Node& node : program.graph().nodes()) operators.push_back(node.target);
+  return operators;
+}
+using Operators = std::vector<std::string>;
+
+TEST(Export, ComputesSizesThatWereComputedFromThemselves) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4});
+  // Nobody asked for the size of y by itself: that it is 1 * size, or (size + 1) - 1, says nothing.
+  EXPECT_EQ(operators_of(x,
+                         [](const Tensor& given) {
+                           const Tensor y = nn::cat({given, nn::ones({3, 4})});
+                           return nn::zeros({nn::numel(nn::select(y, 1, 0)), 2});
+                         })
+                .back(),
+            "torch.ops.aten.zeros.default");
+  EXPECT_EQ(operators_of(x,
+                         [](const Tensor& given) {
+                           const Tensor y = nn::cat({given, nn::ones({3, 4})});
+                           const SymInt more = nn::sizes(y)[0] + 1;
+                           return nn::zeros({more - 1, 2});
+                         })
+                .back(),
+            "torch.ops.aten.zeros.default");
+}
+
 TEST(Export, NeedsASession) {
   std::optional<nn::Session> session(std::in_place);
   auto module = std::make_unique<Small>();

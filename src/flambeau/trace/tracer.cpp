@@ -187,7 +187,7 @@ void Tracer::note_size(const Tensor& tensor, std::optional<size_t> dim) {
 }
 
 void Tracer::note(Arithmetic how, const Expr& a, const Expr& b, const Expr& result) {
-  if (!is_inside_) origins_.try_emplace(result, Origin{how, a, b});
+  if (!is_inside_ && result != a && result != b) origins_.try_emplace(result, Origin{how, a, b});
 }
 
 // ---- numbers
@@ -214,7 +214,11 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
   if (origin != origins_.end()) {
     const Origin from = origin->second;
     if (from.tensor != nullptr) return size_value(*from.tensor, from.dim, expr);
-    return computed_value(function_of(from.how), from.a, from.b, expr);
+    // Taken out meanwhile: what it was computed from may be computed from it, as n is in (n + 1) - 1.
+    auto taken = origins_.extract(origin);
+    graph::Value& value = computed_value(function_of(from.how), from.a, from.b, expr);
+    origins_.insert(std::move(taken));
+    return value;
   }
   const auto fold = [&](std::string_view function, auto combine) -> graph::Value& {
     Expr sum = expr.arg(0);
