@@ -135,6 +135,17 @@ TEST(Export, ComputesSizesThatWereComputedFromThemselves) {
             "torch.ops.aten.zeros.default");
 }
 
+TEST(Export, TakesSizesAsNumbersOfOperators) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4}, DType::kInt64);
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::remainder(y, nn::size(y, 0)); }),
+            (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.remainder.Scalar"}));
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::clamp(y, 0, nn::size(y, 0)); }),
+            (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.clamp.default"}));
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::arange(nn::size(y, 0)); }),
+            (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.arange.default"}));
+}
+
 TEST(Export, NeedsASession) {
   std::optional<nn::Session> session(std::in_place);
   auto module = std::make_unique<Small>();

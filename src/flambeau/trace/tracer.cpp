@@ -42,6 +42,18 @@ std::string_view function_of(Arithmetic how) {
   return "torch.sym_max";
 }
 
+// Rules of shapes ask a Scalar for its kind, so any integer stands for a symbol; but arange counts with it.
+std::vector<Value> with_plain_numbers(const Schema& schema, std::span<const Value> arguments) {
+  std::vector<Value> plain(arguments.begin(), arguments.end());
+  if (schema.name.name == "aten::arange") return plain;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const Type& type = schema.arguments[i].type;
+    const Type& inner = type.kind() == TypeKind::kOptional ? type.element() : type;
+    if (inner.kind() == TypeKind::kNumber && plain[i].is<SymInt>()) plain[i] = 1;
+  }
+  return plain;
+}
+
 // "mul" of "_operator.mul".
 std::string_view last_part(std::string_view target) { return target.substr(target.rfind('.') + 1); }
 
@@ -407,13 +419,15 @@ std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& 
 }
 
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
-                                        std::span<const Value> arguments) {
+                                        std::span<const Value> given) {
   const Within within(is_inside_);
-  if (std::optional<std::vector<Value>> results = unbacked_results(op, arguments)) return std::move(*results);
+  if (std::optional<std::vector<Value>> results = unbacked_results(op, given)) return std::move(*results);
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
   if (schema.returns.empty()) return results;
+  const std::vector<Value> plain = with_plain_numbers(schema, given);
+  const std::span<const Value> arguments = plain;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
     if (op.kind == Kind::kInPlace && rule.shape != nullptr) {
@@ -424,7 +438,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
       }
     }
     for (size_t i = 0; i < arguments.size() && results.size() < schema.returns.size(); ++i) {
-      if (schema.arguments[i].is_written()) results.push_back(arguments[i]);
+      if (schema.arguments[i].is_written()) results.push_back(given[i]);
     }
     return results;
   }
@@ -451,11 +465,11 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     return results;
   }
   if (op.user_shape) {
-    box(op.user_shape(arguments));
+    box(op.user_shape(given));
     return results;
   }
   if (op.kind == Kind::kDecomposition) {
-    results = op.decomposition(context, arguments);
+    results = op.decomposition(context, given);
     for (Value& result : results) {
       if (Tensor* const tensor = result.get_if<Tensor>()) *tensor = make_fake(symbolic_info(*tensor));
       if (TensorList* const tensors = result.get_if<TensorList>()) {
