@@ -146,6 +146,15 @@ TEST(Export, TakesSizesAsNumbersOfOperators) {
             (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.arange.default"}));
 }
 
+TEST(Export, TracesOneHotOfKnownClasses) {
+  nn::Session session;
+  const Tensor x = nn::ones({5}, DType::kInt64);
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::one_hot(y, 3); }),
+            (Operators{"torch.ops.aten.one_hot.default"}));
+  EXPECT_NE(error_of(x, {}, [](const Tensor& y) { return nn::one_hot(y); }).find("depends on data"),
+            std::string::npos);
+}
+
 TEST(Export, NeedsASession) {
   std::optional<nn::Session> session(std::in_place);
   auto module = std::make_unique<Small>();

@@ -386,6 +386,14 @@ std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& 
       name == "aten::index" && std::ranges::any_of(arguments[1].get<TensorList>(), [](const Tensor& index) {
         return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
       });
+  if (name == "aten::one_hot") {
+    const SymInt classes = arguments[1].get<int64_t>();
+    if (classes < 1) return {};
+    SymIntList sizes = self.sizes;
+    sizes.push_back(classes);
+    results.emplace_back(make_fake(ops::contiguous<SymInt>(DType::kInt64, sizes)));
+    return results;
+  }
   if (name != "aten::nonzero" && name != "aten::masked_select" && !is_index) return {};
   const auto most_of = [](const ops::Info<SymInt>& info) {
     const SymInt count = info.element_count();
