@@ -155,6 +155,15 @@ TEST(Export, TracesOneHotOfKnownClasses) {
             std::string::npos);
 }
 
+TEST(Export, TracesEinsum) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4});
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::einsum("ij,ik->jk", {y, y}); }),
+            (Operators{"torch.ops.aten.einsum.default"}));
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::einsum("ij->", {y}); }),
+            (Operators{"torch.ops.aten.einsum.default"}));
+}
+
 TEST(Export, NeedsASession) {
   std::optional<nn::Session> session(std::in_place);
   auto module = std::make_unique<Small>();
