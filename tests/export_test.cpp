@@ -114,6 +114,20 @@ std::vector<std::string> operators_of(const Tensor& x, Forward forward) {
 }
 using Operators = std::vector<std::string>;
 
+TEST(Export, NamesNodesAsPythonDoes) {
+  nn::Session session;
+  const auto forward = [](const Tensor& x) {
+    const Tensor most = nn::max(x, 1).first;
+    return nn::max(x) + most;
+  };
+  Function<decltype(forward)> module(forward);
+  const nn::Tree inputs[] = {nn::to_tree(nn::ones({5, 4}))};
+  const graph::ExportedProgram program = export_program(module, inputs);
+  std::vector<std::string> names;
+  for (const graph::Node& node : program.graph().nodes()) names.push_back(*node.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"max_1", "max_2", "add"}));
+}
+
 TEST(Export, ComputesSizesThatWereComputedFromThemselves) {
   nn::Session session;
   const Tensor x = nn::ones({5, 4});

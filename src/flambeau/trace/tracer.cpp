@@ -54,6 +54,13 @@ std::vector<Value> with_plain_numbers(const Schema& schema, std::span<const Valu
   return plain;
 }
 
+// Operators that are called as something in Python is. Its graphs give no node such a name: they start with
+// "max_1", and would rename a "max" from a file to it.
+constexpr std::string_view kPythonNames[] = {"abs",  "all",    "any",    "bin",  "chr", "complex", "device",
+                                             "dict", "divmod", "format", "hash", "hex", "len",     "list",
+                                             "max",  "min",    "oct",    "ord",  "pow", "range",   "round",
+                                             "set",  "slice",  "sorted", "str",  "sum"};
+
 // "mul" of "_operator.mul".
 std::string_view last_part(std::string_view target) { return target.substr(target.rfind('.') + 1); }
 
@@ -156,7 +163,8 @@ graph::Node& Tracer::new_node(std::string target, std::string_view name) {
 
 // Free among values and nodes: a node that gives several values has a name that none of them has.
 std::string Tracer::fresh_name(std::string_view base) {
-  size_t& next = next_[std::string(base)];
+  const bool is_python_name = std::ranges::find(kPythonNames, base) != std::end(kPythonNames);
+  size_t& next = next_.try_emplace(std::string(base), is_python_name ? 1 : 0).first->second;
   for (;;) {
     std::string name = next == 0 ? std::string(base) : fmt::format("{}_{}", base, next);
     ++next;
