@@ -19,7 +19,7 @@ FIRST, COUNT = map(int, os.environ.get("FLAMBEAU_RANDOM_MODULES", "0:300").split
 SIZES = 3
 BATCH = 60  # modules of one process
 # Of all programs together: fewer means that the generator lost some.
-LEAST_OPERATORS = 80
+LEAST_OPERATORS = 200
 
 
 def command():

@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kLeastSteps = 6, kMostSteps = 20;
 constexpr int64_t kMostElements = 3000;
-constexpr double kLargest = 20, kLargestInteger = 1e6;
+constexpr double kLargest = 10, kLargestInteger = 1e6;
 constexpr double kNoise = 1e-4;     // of a twin's inputs
-constexpr double kMostGrowth = 30;  // of the noise
+constexpr double kMostGrowth = 10;  // of the noise
 constexpr double kLeastMargin = 1e-3;
 
 std::vector<double> numbers_of(const Tensor& tensor) {
