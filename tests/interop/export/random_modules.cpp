@@ -32,12 +32,6 @@ struct Outcome {
   std::vector<std::pair<std::string, Tensor>> buffers;
 };
 
-Tensor copy_of(const Tensor& tensor) {
-  Tensor copy = Tensor::zeros(tensor.dtype(), tensor.sizes());
-  if (tensor.element_count() > 0) nn::copy_(copy, tensor);
-  return copy;
-}
-
 std::vector<Value> copies_of(const std::vector<Value>& values) {
   std::vector<Value> copies;
   for (const Value& value : values)

@@ -16,7 +16,6 @@ namespace {
 constexpr size_t kLeastSteps = 6, kMostSteps = 20;
 constexpr int64_t kMostElements = 3000;
 constexpr double kLargest = 10, kLargestInteger = 1e6;
-constexpr double kNoise = 1e-4;     // of a twin's inputs
 constexpr double kMostGrowth = 10;  // of the noise
 constexpr double kLeastMargin = 1e-3;
 
@@ -26,26 +25,57 @@ std::vector<double> numbers_of(const Tensor& tensor) {
   return {data, data + plain.element_count()};
 }
 
+bool is_float_type(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
+bool is_half_type(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
+// The text with the names of values.
+std::string named(const Proposal& proposal) {
+  std::string text;
+  for (size_t i = 0; i < proposal.text.size(); ++i) {
+    const char c = proposal.text[i];
+    text += c != '$'
+                ? std::string(1, c)
+                : fmt::format("v{}", proposal.inputs.at(static_cast<size_t>(proposal.text.at(++i) - '0')));
+  }
+  return text;
+}
+
+// Of one value at the least sizes and at others. A size that varies must never be 0 or 1, which programs
+// treat apart.
+bool have_fit_shapes(const Tensor& least, const Tensor& value) {
+  if (value.dim() != least.dim() || value.dtype() != least.dtype()) return false;
+  if (value.dim() > 5 || value.element_count() > kMostElements) return false;
+  for (size_t dim = 0; dim < value.dim(); ++dim) {
+    const int64_t size = value.sizes()[dim];
+    if (size < 1 || (size != least.sizes()[dim] && std::min(size, least.sizes()[dim]) < 2)) return false;
+  }
+  return true;
+}
+
+bool has_fit_numbers(const Tensor& value) {
+  const bool is_whole = !is_float_type(value.dtype()) && !is_half_type(value.dtype());
+  const double largest = is_whole ? kLargestInteger : kLargest;
+  return std::ranges::all_of(numbers_of(value), [&](double number) { return std::abs(number) <= largest; });
+}
+
+// A value and its twin's.
+bool are_alike(const Tensor& base, const Tensor& twin) {
+  if (is_half_type(base.dtype())) return true;  // nothing is computed of it
+  const std::vector<double> a = numbers_of(base), b = numbers_of(twin);
+  const double most = is_float_type(base.dtype()) ? Builder::kNoise * kMostGrowth : 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::abs(a[i] - b[i]) > most) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Tensor copy_of(const Tensor& tensor) {
   Tensor copy = Tensor::zeros(tensor.dtype(), tensor.sizes());
   if (tensor.element_count() > 0) nn::copy_(copy, tensor);
   return copy;
 }
-
-// Whether one size is a small multiple of the other and a little, at all of them: steps would take such sizes
-// for equal that are not.
-bool are_related(const SizeOf& a, const SizeOf& b) {
-  for (int64_t factor = 1; factor <= 4; ++factor) {
-    const auto rest = [&](size_t i) { return a[i] - factor * b[i]; };
-    if (rest(0) == rest(1) && rest(0) == rest(2)) return true;
-  }
-  return false;
-}
-
-bool is_float_type(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
-bool is_half_type(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
-
-}  // namespace
 
 uint64_t Random::next() {
   // SplitMix64.
@@ -147,97 +177,6 @@ size_t Builder::layer(std::string text, std::shared_ptr<nn::Module> module) {
   return module_->layers.size() - 1;
 }
 
-void Builder::make_roots() {
-  using trace::DimKind;
-  constexpr DimKind kKinds[] = {DimKind::kNamed, DimKind::kNamed, DimKind::kAuto, DimKind::kDynamic};
-  const auto count = static_cast<size_t>(random.between(1, 3));
-  while (roots_.size() < count) {
-    Root root{.kind = random.choose(kKinds), .name = fmt::format("d{}", roots_.size())};
-    const int64_t least = random.between(2, 4);
-    root.sizes = {least, least + random.between(1, 5), least + random.between(1, 8)};
-    if (least > 2 || random.chance(30)) root.min = least;
-    if (random.chance(50)) root.max = 64;
-    const bool is_apart =
-        root.sizes[1] != root.sizes[2] && std::ranges::none_of(roots_, [&](const Root& other) {
-          return are_related(root.sizes, other.sizes) || are_related(other.sizes, root.sizes);
-        });
-    if (is_apart) roots_.push_back(root);
-  }
-}
-
-InputDim Builder::make_dim() {
-  constexpr int64_t kSizes[] = {1, 2, 3, 4, 4, 6, 8};
-  if (random.chance(45)) return {.root = nullptr, .offset = random.choose(kSizes)};
-  InputDim dim{.root = &random.choose(roots_)};
-  // PyTorch solves 3*d + 2 and 2*d for each other in rounded fractions where d itself is no dimension.
-  const bool has_root = std::ranges::any_of(input_dims_, [&](const auto& dims) {
-    return std::ranges::any_of(dims, [&](const InputDim& other) {
-      return other.root == dim.root && other.factor == 1 && other.offset == 0;
-    });
-  });
-  if (has_root && random.chance(30)) dim.factor = random.between(2, 3);
-  if (random.chance(15)) dim.offset = random.between(1, 2);
-  return dim;
-}
-
-Tensor Builder::make_input(DType dtype, const std::vector<InputDim>& dims, size_t at) {
-  nn::Sizes sizes_at;
-  for (const InputDim& dim : dims) sizes_at.push_back(dim.size(at));
-  if (dtype == DType::kInt64) return nn::randint(0, 6, sizes_at);
-  if (dtype == DType::kBool) return nn::gt(nn::rand(sizes_at), 0.5);
-  return nn::randn(sizes_at);
-}
-
-void Builder::add_argument(const std::string& name) {
-  Argument argument{.name = name};
-  if (random.chance(12)) {
-    argument.is_number = true;
-    const Root* const root = random.chance(60) ? &random.choose(roots_) : nullptr;
-    const int64_t number = random.between(2, 5);
-    const bool varies = root != nullptr && root->kind != trace::DimKind::kNamed;
-    numbers_.push_back({varies ? root : nullptr, varies ? root->sizes : SizeOf{number, number, number}});
-    module_->arguments.push_back(argument);
-    return;
-  }
-  if (random.chance(25)) {
-    argument.container = static_cast<Container>(random.between(1, 3));
-    argument.count = static_cast<size_t>(random.between(1, 3));
-  }
-  for (size_t leaf = 0; leaf < argument.count; ++leaf) {
-    std::vector<InputDim> dims;
-    // Often of the same shape as another one, so that there is something to add it to.
-    if (!input_dims_.empty() && random.chance(35)) {
-      dims = random.choose(input_dims_);
-    } else {
-      for (int64_t rank = random.between(input_dims_.empty() ? 2 : 1, 4); rank > 0; --rank)
-        dims.push_back(make_dim());
-    }
-    const DType dtype = input_dims_.empty() || random.chance(70) ? DType::kFloat32
-                        : random.chance(80)                      ? DType::kInt64
-                                                                 : DType::kBool;
-    for (Environment& environment : environments_) {
-      if (&environment - environments_.data() >= static_cast<ptrdiff_t>(kSizeCount)) continue;
-      environment.inputs.push_back(make_input(dtype, dims, environment.at));
-    }
-    for (size_t i = 0; i < kSizeCount; ++i) {
-      Tensor other = copy_of(environments_[i].inputs.back());
-      if (is_float_type(dtype)) nn::add_(other, nn::mul(nn::randn_like(other), kNoise));
-      environments_[kSizeCount + i].inputs.push_back(other);
-    }
-    input_dims_.push_back(std::move(dims));
-  }
-  module_->arguments.push_back(argument);
-}
-
-void Builder::make_arguments() {
-  environments_.resize(2 * kSizeCount);
-  for (size_t i = 0; i < environments_.size(); ++i) environments_[i].at = i % kSizeCount;
-  const int64_t count = random.between(1, 4);
-  for (int64_t i = 0; i < count || input_dims_.empty(); ++i) add_argument(fmt::format("x{}", i));
-  module_->value_count = input_dims_.size();
-  replay();
-}
-
 TensorList Builder::run_step(Environment& environment, const Run& run, const std::vector<size_t>& inputs) {
   for (size_t i = 0; i < module_->buffers.size(); ++i) module_->buffers[i] = environment.buffers[i];
   Frame frame{*module_, {}};
@@ -262,32 +201,12 @@ void Builder::replay() {
 }
 
 bool Builder::is_fit(const std::vector<TensorList>& results) const {
-  const TensorList& example = results[kExample];
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].size() != example.size()) return false;
-    for (size_t k = 0; k < example.size(); ++k) {
+    if (results[i].size() != results[0].size()) return false;
+    for (size_t k = 0; k < results[i].size(); ++k) {
       const Tensor& value = results[i][k];
-      if (value.dim() != example[k].dim() || value.dtype() != example[k].dtype()) return false;
-      if (value.dim() > 5 || value.element_count() > kMostElements) return false;
-      for (size_t dim = 0; dim < value.dim(); ++dim) {
-        // A size that varies must never be 0 or 1, which programs treat apart.
-        const bool varies = results[0][k].sizes()[dim] != value.sizes()[dim] ||
-                            results[1][k].sizes()[dim] != value.sizes()[dim];
-        if (value.sizes()[dim] < 1) return false;
-        if (varies && std::min(value.sizes()[dim], results[0][k].sizes()[dim]) < 2) return false;
-      }
-      const double largest =
-          is_float_type(value.dtype()) || is_half_type(value.dtype()) ? kLargest : kLargestInteger;
-      const std::vector<double> numbers = numbers_of(value);
-      for (const double number : numbers) {
-        if (!(std::abs(number) <= largest)) return false;
-      }
-      if (i < kSizeCount || is_half_type(value.dtype())) continue;
-      const std::vector<double> base = numbers_of(results[i - kSizeCount][k]);
-      const double most = is_float_type(value.dtype()) ? kNoise * kMostGrowth : 0;
-      for (size_t n = 0; n < numbers.size(); ++n) {
-        if (std::abs(numbers[n] - base[n]) > most) return false;
-      }
+      if (!have_fit_shapes(results[0][k], value) || !has_fit_numbers(value)) return false;
+      if (i >= kSizeCount && !are_alike(results[i - kSizeCount][k], value)) return false;
     }
   }
   return true;
@@ -332,15 +251,7 @@ bool Builder::accept(const Proposal& proposal) {
   } catch (const Error&) {
     return false;  // the operators do not take it
   }
-  Step step{.text = {}, .inputs = proposal.inputs, .outputs = {}, .run = proposal.run};
-  for (size_t i = 0; i < proposal.text.size(); ++i) {
-    if (proposal.text[i] != '$') {
-      step.text += proposal.text[i];
-      continue;
-    }
-    ++i;
-    step.text += fmt::format("v{}", proposal.inputs.at(static_cast<size_t>(proposal.text.at(i) - '0')));
-  }
+  Step step{.text = named(proposal), .inputs = proposal.inputs, .outputs = {}, .run = proposal.run};
   for (size_t i = 0; i < environments_.size(); ++i)
     environments_[i].values.insert(environments_[i].values.end(), results[i].begin(), results[i].end());
   for (size_t k = 0; k < results[0].size(); ++k) step.outputs.push_back(module_->value_count++);
@@ -384,71 +295,6 @@ void Builder::make_outputs() {
     module_->output_container = static_cast<Container>(random.between(1, 3));
 }
 
-trace::Dim Builder::dim_of(const InputDim& dim, bool names) const {
-  if (dim.root == nullptr) return {};
-  if (!names && dim.root->kind == trace::DimKind::kNamed) return trace::Dim::AUTO;
-  const trace::Bounds bounds{.min = dim.root->min, .max = dim.root->max};
-  if (dim.root->kind == trace::DimKind::kNamed)
-    return trace::Dim(dim.root->name, bounds) * dim.factor + dim.offset;
-  return dim.root->kind == trace::DimKind::kAuto ? trace::Dim::AUTO : trace::Dim::DYNAMIC;
-}
-
-ExportOptions Builder::options(bool names) const {
-  std::vector<std::pair<std::string, ShapeSpec>> specs;
-  size_t tensor = 0, number = 0;
-  for (const Argument& argument : module_->arguments) {
-    if (argument.is_number) {
-      const Root* const root = numbers_[number++].root;
-      specs.emplace_back(argument.name,
-                         root == nullptr ? ShapeSpec() : ShapeSpec(dim_of({.root = root}, names)));
-      continue;
-    }
-    std::vector<ShapeSpec> leaves;
-    for (size_t leaf = 0; leaf < argument.count; ++leaf, ++tensor) {
-      std::map<int64_t, trace::Dim> dims;
-      for (size_t i = 0; i < input_dims_[tensor].size(); ++i) {
-        if (input_dims_[tensor][i].root != nullptr)
-          dims.emplace(static_cast<int64_t>(i), dim_of(input_dims_[tensor][i], names));
-      }
-      leaves.emplace_back(dims);
-    }
-    std::vector<std::pair<std::string, ShapeSpec>> members;
-    for (size_t i = 0; i < leaves.size(); ++i) members.emplace_back(fmt::format("k{}", i), leaves[i]);
-    specs.emplace_back(argument.name, argument.container == Container::kLeaf    ? leaves[0]
-                                      : argument.container == Container::kTuple ? ShapeSpec::tuple(leaves)
-                                      : argument.container == Container::kList  ? ShapeSpec::list(leaves)
-                                                                                : ShapeSpec::dict(members));
-  }
-  return {.dynamic_shapes = DynamicShapes::by_name(std::move(specs))};
-}
-
-std::string Builder::inputs_text() const {
-  std::string text;
-  size_t tensor = 0, number = 0;
-  for (const Argument& argument : module_->arguments) {
-    if (argument.is_number) {
-      const NumberInput& input = numbers_[number++];
-      text += fmt::format("  {} = n{}: int, {}{}\n", argument.name, number - 1,
-                          fmt::join(input.values, " or "), input.root == nullptr ? "" : ", dynamic");
-      continue;
-    }
-    constexpr const char* kNames[] = {"leaf", "tuple", "list", "dict"};
-    for (size_t leaf = 0; leaf < argument.count; ++leaf, ++tensor) {
-      std::vector<std::string> dims;
-      for (const InputDim& dim : input_dims_[tensor])
-        dims.push_back(
-            dim.root == nullptr
-                ? std::to_string(dim.offset)
-                : fmt::format("{} ({})", dim_of(dim, true).to_string(),
-                              fmt::join(std::array{dim.size(0), dim.size(1), dim.size(2)}, " or ")));
-      text += fmt::format("  {} ({}) = v{}: {} [{}]\n", argument.name,
-                          kNames[static_cast<size_t>(argument.container)], tensor, dtype_name(dtype(tensor)),
-                          fmt::join(dims, ", "));
-    }
-  }
-  return text;
-}
-
 Case Builder::build() {
   make_roots();
   make_arguments();
@@ -460,7 +306,6 @@ Case Builder::build() {
   make_outputs();
   for (size_t i = 0; i < initial_buffers_.size(); ++i) module_->buffers[i] = initial_buffers_[i];
   module_->register_all();
-  module_->eval();
   Case made{.module = module_,
             .arguments = {},
             .options = options(true),
@@ -468,16 +313,7 @@ Case Builder::build() {
             .text = inputs_text() + module_->to_string()};
   made.has_hints =
       std::ranges::any_of(roots_, [](const Root& root) { return root.kind != trace::DimKind::kNamed; });
-  for (size_t i = 0; i < kSizeCount; ++i) {
-    size_t tensor = 0, number = 0;
-    for (const Argument& argument : module_->arguments) {
-      std::vector<nn::Tree> leaves;
-      for (size_t leaf = 0; leaf < argument.count; ++leaf)
-        leaves.push_back(argument.is_number ? nn::to_tree(numbers_[number++].values[i])
-                                            : nn::to_tree(environments_[i].inputs[tensor++]));
-      made.arguments[i].push_back(make_container(argument.container, leaves));
-    }
-  }
+  for (size_t i = 0; i < kSizeCount; ++i) made.arguments[i] = arguments_at(i);
   return made;
 }
 

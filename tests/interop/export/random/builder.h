@@ -83,6 +83,9 @@ struct Case {
 
 class Builder {
  public:
+  // How far a twin's inputs are off.
+  static constexpr double kNoise = 1e-4;
+
   explicit Builder(uint64_t seed);
   Case build();
 
@@ -136,6 +139,8 @@ class Builder {
   void make_roots();
   void make_arguments();
   void add_argument(const std::string& name);
+  void add_number();
+  void add_tensor();
   Tensor make_input(DType dtype, const std::vector<InputDim>& dims, size_t at);
   InputDim make_dim();
   void make_outputs();
@@ -150,6 +155,7 @@ class Builder {
   // Without names, those that have one are AUTO.
   ExportOptions options(bool names) const;
   trace::Dim dim_of(const InputDim& dim, bool names) const;
+  std::vector<nn::Tree> arguments_at(size_t at) const;
   std::string inputs_text() const;
 
   std::shared_ptr<PlanModule> module_ = std::make_shared<PlanModule>();
@@ -163,6 +169,8 @@ class Builder {
   std::vector<Environment> environments_;  // kSizeCount, then their twins
   std::vector<Tensor> initial_buffers_;
 };
+
+Tensor copy_of(const Tensor& tensor);
 
 // The makers of steps, by what they are about.
 std::span<const Maker> value_makers();

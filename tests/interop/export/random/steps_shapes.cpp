@@ -496,10 +496,28 @@ Made make_picking(Builder& b) {
   }
 }
 
+// A size that comes from data; nothing that goes on has it.
+Made make_counted(Builder& b) {
+  const auto i = b.pick_integer(1);
+  if (!i) return {};
+  const bool is_range = b.random.chance(50);
+  return {{.text = fmt::format("n = item(sum($0) % 4 + 2); sum of {}",
+                               is_range ? "arange(n)" : "full([n, size($0, 0)])"),
+           .inputs = {*i},
+           .run = one([is_range](const TensorList& in) {
+             const Tensor total = nn::sum(in[0]);
+             const SymInt n = nn::item(nn::add(nn::remainder(total, 4), 2));
+             nn::check(nn::ge(n, 2));
+             nn::check(nn::le(n, 5));
+             if (is_range) return nn::sum(nn::arange(n));
+             return nn::mean(nn::full({n, nn::size(in[0], 0)}, 0.5));
+           })}};
+}
+
 constexpr Maker kMakers[] = {
-    make_view,    make_view,        make_unflatten,  make_order,   make_axis,    make_axis,    make_expand,
-    make_slice,   make_slice,       make_join,       make_parts,   make_repeat,  make_padding, make_created,
-    make_created, make_size_number, make_table_rows, make_picking, make_picking, make_picking,
+    make_counted, make_view,    make_view,        make_unflatten,  make_order,   make_axis,    make_axis,
+    make_expand,  make_slice,   make_slice,       make_join,       make_parts,   make_repeat,  make_padding,
+    make_created, make_created, make_size_number, make_table_rows, make_picking, make_picking, make_picking,
 };
 
 }  // namespace
