@@ -7,6 +7,7 @@
 #include "flambeau/error.h"
 #include "flambeau/nn.h"
 #include "flambeau/program.h"
+#include "flambeau/runtime.h"
 
 namespace flambeau {
 namespace {
@@ -176,6 +177,19 @@ TEST(Export, TracesEinsum) {
             (Operators{"torch.ops.aten.einsum.default"}));
   EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::einsum("ij->", {y}); }),
             (Operators{"torch.ops.aten.einsum.default"}));
+}
+
+TEST(Export, LeavesTheModuleAloneWhenTheProgramTrains) {
+  nn::Session session;
+  Small module;
+  const Tensor x = nn::randn({5, 4});
+  const nn::Tree inputs[] = {nn::to_tree(x)};
+  Program program(export_program(module, inputs));
+  const std::vector<Value> given = {x};
+  program.run(std::span<const Value>(given));
+  EXPECT_NE(program.state("norm.running_mean").data<float>()[0], 0);
+  EXPECT_EQ(module.norm.running_mean.data<float>()[0], 0);
+  EXPECT_EQ(module.norm.num_batches_tracked.data<int64_t>()[0], 0);
 }
 
 TEST(Export, NeedsASession) {
