@@ -17,6 +17,21 @@ Made calling(size_t layer, size_t x) {
            }}};
 }
 
+// What is normalized must differ: where it is nearly constant, its errors become large. Of rows, and of
+// groups of channels.
+Tensor spread(const Tensor& rows) { return nn::mul(nn::var(rows, -1, false), 0.1); }
+Tensor row_spread(const TensorList& in) { return spread(nn::reshape(in[0], {-1, nn::size(in[0], -1)})); }
+Margin group_spread(int64_t groups) {
+  return
+      [groups](const TensorList& in) { return spread(nn::reshape(in[0], {nn::size(in[0], 0), groups, -1})); };
+}
+Tensor channel_spread(const TensorList& in) { return spread(nn::flatten(nn::transpose(in[0], 0, 1), 1)); }
+
+Made with_margin(Made made, Margin margin) {
+  if (made) made->margin = std::move(margin);
+  return made;
+}
+
 // [..., C] with C static.
 std::optional<size_t> pick_rows(Builder& b) {
   return b.pick([&](size_t at) {
@@ -62,7 +77,7 @@ Made make_sequential(Builder& b) {
                  *x);
 }
 
-Made make_row_norm(Builder& b) {
+Made make_row_norm_of(Builder& b) {
   const auto x = pick_rows(b);
   if (!x) return {};
   const int64_t size = b.least(*x, b.rank(*x) - 1);
@@ -84,28 +99,45 @@ Made make_row_norm(Builder& b) {
   }
 }
 
+Made make_row_norm(Builder& b) { return with_margin(make_row_norm_of(b), row_spread); }
+
+// In training it writes to its statistics.
+size_t trained_norm(Builder& b, int64_t channels) {
+  const auto norm = std::make_shared<nn::BatchNorm2d>(channels);
+  const size_t layer = b.layer(fmt::format("BatchNorm2d({}) in training", channels), norm);
+  norm->train();
+  return layer;
+}
+
 Made make_channel_norm(Builder& b) {
   const auto rank = static_cast<size_t>(b.random.between(3, 4));
   const auto x = pick_channels(b, rank, 2);
   if (!x) return {};
   const int64_t channels = b.least(*x, 1), groups = channels % 2 == 0 ? 2 : 1;
-  switch (b.random.below(4)) {
-    case 0:
-      return calling(
-          b.layer<nn::GroupNorm>(fmt::format("GroupNorm({}, {})", groups, channels), groups, channels), *x);
+  switch (b.random.below(5)) {
+    case 0: {
+      const std::string text = fmt::format("GroupNorm({}, {})", groups, channels);
+      return with_margin(calling(b.layer<nn::GroupNorm>(text, groups, channels), *x), group_spread(groups));
+    }
     case 1:
       return calling(rank == 3 ? b.layer<nn::BatchNorm1d>(fmt::format("BatchNorm1d({})", channels), channels)
                                : b.layer<nn::BatchNorm2d>(fmt::format("BatchNorm2d({})", channels), channels),
                      *x);
-    case 2:
-      return calling(rank == 3
-                         ? b.layer<nn::InstanceNorm1d>(fmt::format("InstanceNorm1d({})", channels), channels)
-                         : b.layer<nn::InstanceNorm2d>(fmt::format("InstanceNorm2d({})", channels), channels),
-                     *x);
+    case 2: {
+      const std::string text = fmt::format("InstanceNorm{}d({})", rank - 2, channels);
+      return with_margin(calling(rank == 3 ? b.layer<nn::InstanceNorm1d>(text, channels)
+                                           : b.layer<nn::InstanceNorm2d>(text, channels),
+                                 *x),
+                         group_spread(channels));
+    }
+    case 3:
+      if (rank != 4) return {};
+      return with_margin(calling(trained_norm(b, channels), *x), channel_spread);
     default:
       return {{.text = fmt::format("group_norm($0, {})", groups),
                .inputs = {*x},
-               .run = one([=](const TensorList& in) { return nn::group_norm(in[0], groups); })}};
+               .run = one([=](const TensorList& in) { return nn::group_norm(in[0], groups); }),
+               .margin = group_spread(groups)}};
   }
 }
 
