@@ -375,8 +375,10 @@ Made make_created(Builder& b) {
       {"new_zeros($0, [{}])", [](const Tensor& t, const SymInt& n) { return nn::new_zeros(t, {n}); }},
       {"new_full($0, [2, {}], 1)",
        [](const Tensor& t, const SymInt& n) { return nn::new_full(t, {2, n}, 1); }},
-      {"new_ones($0, [{} - 1, 2])",
-       [](const Tensor& t, const SymInt& n) { return nn::new_ones(t, {n - 1, 2}); }},
+      // Not n - 1: PyTorch does not load its own file of a size that would be negative where a named one is
+      // 0.
+      {"new_ones($0, [{} + 2, 2])",
+       [](const Tensor& t, const SymInt& n) { return nn::new_ones(t, {n + 2, 2}); }},
       {"linspace(0, 1, 5)", [](const Tensor&, const SymInt&) { return nn::linspace(0, 1, 5); }},
       {"full([], {}, float32) / 10",
        [](const Tensor&, const SymInt& n) { return nn::div(nn::full({}, n, DType::kFloat32), 10); }},
