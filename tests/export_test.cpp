@@ -7,6 +7,7 @@
 #include "flambeau/error.h"
 #include "flambeau/nn.h"
 #include "flambeau/program.h"
+#include "flambeau/runtime.h"
 
 namespace flambeau {
 namespace {
@@ -128,6 +129,98 @@ TEST(Export, AssertsNumbersFromData) {
                        "torch.ops.aten._assert_scalar.default: eq_1", "torch.ops.aten.select.int: x",
                        "torch.ops.aten.item.default: select_1", "_operator.eq: item_1", "torch.sym_not: eq_2",
                        "torch.ops.aten._assert_scalar.default: sym_not", "torch.ops.aten.add.Tensor: x"}));
+}
+
+// The operators of a function's program, whose first dimension varies.
+template <typename Forward>
+std::vector<std::string> operators_of(const Tensor& x, Forward forward) {
+  Function<Forward> module(forward);
+  const nn::Tree inputs[] = {nn::to_tree(x)};
+  ExportOptions options;
+  options.dynamic_shapes = first_dim(Dim("batch"));
+  const graph::ExportedProgram program = export_program(module, inputs, {}, options);
+  EXPECT_TRUE(graph::verify(program).empty());
+  std::vector<std::string> operators;
+  for (const graph::Node& node : program.graph().nodes()) operators.push_back(node.target);
+  return operators;
+}
+using Operators = std::vector<std::string>;
+
+TEST(Export, NamesNodesAsPythonDoes) {
+  nn::Session session;
+  const auto forward = [](const Tensor& x) {
+    const Tensor most = nn::max(x, 1).first;
+    return nn::max(x) + most;
+  };
+  Function<decltype(forward)> module(forward);
+  const nn::Tree inputs[] = {nn::to_tree(nn::ones({5, 4}))};
+  const graph::ExportedProgram program = export_program(module, inputs);
+  std::vector<std::string> names;
+  for (const graph::Node& node : program.graph().nodes()) names.push_back(*node.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"max_1", "max_2", "add"}));
+}
+
+TEST(Export, ComputesSizesThatWereComputedFromThemselves) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4});
+  // Nobody asked for the size of y by itself: that it is 1 * size, or (size + 1) - 1, says nothing.
+  EXPECT_EQ(operators_of(x,
+                         [](const Tensor& given) {
+                           const Tensor y = nn::cat({given, nn::ones({3, 4})});
+                           return nn::zeros({nn::numel(nn::select(y, 1, 0)), 2});
+                         })
+                .back(),
+            "torch.ops.aten.zeros.default");
+  EXPECT_EQ(operators_of(x,
+                         [](const Tensor& given) {
+                           const Tensor y = nn::cat({given, nn::ones({3, 4})});
+                           const SymInt more = nn::sizes(y)[0] + 1;
+                           return nn::zeros({more - 1, 2});
+                         })
+                .back(),
+            "torch.ops.aten.zeros.default");
+}
+
+TEST(Export, TakesSizesAsNumbersOfOperators) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4}, DType::kInt64);
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::remainder(y, nn::size(y, 0)); }),
+            (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.remainder.Scalar"}));
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::clamp(y, 0, nn::size(y, 0)); }),
+            (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.clamp.default"}));
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::arange(nn::size(y, 0)); }),
+            (Operators{"torch.ops.aten.sym_size.int", "torch.ops.aten.arange.default"}));
+}
+
+TEST(Export, TracesOneHotOfKnownClasses) {
+  nn::Session session;
+  const Tensor x = nn::ones({5}, DType::kInt64);
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::one_hot(y, 3); }),
+            (Operators{"torch.ops.aten.one_hot.default"}));
+  EXPECT_NE(error_of(x, {}, [](const Tensor& y) { return nn::one_hot(y); }).find("depends on data"),
+            std::string::npos);
+}
+
+TEST(Export, TracesEinsum) {
+  nn::Session session;
+  const Tensor x = nn::ones({5, 4});
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::einsum("ij,ik->jk", {y, y}); }),
+            (Operators{"torch.ops.aten.einsum.default"}));
+  EXPECT_EQ(operators_of(x, [](const Tensor& y) { return nn::einsum("ij->", {y}); }),
+            (Operators{"torch.ops.aten.einsum.default"}));
+}
+
+TEST(Export, LeavesTheModuleAloneWhenTheProgramTrains) {
+  nn::Session session;
+  Small module;
+  const Tensor x = nn::randn({5, 4});
+  const nn::Tree inputs[] = {nn::to_tree(x)};
+  Program program(export_program(module, inputs));
+  const std::vector<Value> given = {x};
+  program.run(std::span<const Value>(given));
+  EXPECT_NE(program.state("norm.running_mean").data<float>()[0], 0);
+  EXPECT_EQ(module.norm.running_mean.data<float>()[0], 0);
+  EXPECT_EQ(module.norm.num_batches_tracked.data<int64_t>()[0], 0);
 }
 
 TEST(Export, NeedsASession) {

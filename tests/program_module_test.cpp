@@ -165,6 +165,17 @@ TEST(Export, PreservesCallsOfModules) {
   }
   EXPECT_EQ(calls, (std::vector<std::string>{"block: x constant -> mul add_1",
                                              "block@1: mul constant -> mul_1 add_3"}));
+  // Such a module can be called on its own.
+  const auto module = make_module(program.clone());
+  const Tensor x = nn::ones({5, 4}) * 3;
+  const nn::Tree given[] = {nn::to_tree(x), nn::to_tree(2.0)};
+  const nn::Tree parts = module->find_module("block")->call(given);
+  Block same;
+  same.load_state_dict(net.block.state_dict());
+  const auto [first, second] = same(x, 2.0);
+  ASSERT_EQ(parts.leaves.size(), 2U);
+  EXPECT_EQ(numbers(parts.leaves[0].tensor()), numbers(first));
+  EXPECT_EQ(numbers(parts.leaves[1].tensor()), numbers(second));
   options.preserved = {"nowhere"};
   EXPECT_EQ(error_of([&] { export_program(net, inputs, {}, options); }),
             "the module 'nowhere', whose calls are to be preserved, is not called");

@@ -208,15 +208,25 @@ def memory(folder):
     return grown < FLAT
 
 
-def finished(command, environment=None):
+# Starts a process and says how long it took and how much memory it had. A process of its own, since what this one holds would
+# count as the child's until it has become its own program.
+STARTER = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(time.perf_counter() - start, usage.ru_maxrss * 1024)
+sys.exit(status != 0)
+"""
+
+
+def finished(command):
     """Seconds from start to end of a process, and its largest resident memory."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        raise RuntimeError(f"{command[0]} failed: {said.decode()[-400:]}")
-    return time.perf_counter() - start, usage.ru_maxrss * 1024
+    done = subprocess.run([sys.executable, "-S", "-c", STARTER, *command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[0]} failed: {done.stderr[-400:]}")
+    seconds, memory_bytes = done.stdout.split()
+    return float(seconds), int(memory_bytes)
 
 
 THEIRS = """

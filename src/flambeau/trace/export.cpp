@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/verify.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/higher_order.h"
@@ -119,6 +120,10 @@ class Exporter {
     tracer_.finish();
     order_inputs(state, given);
     describe(result.spec);
+    if (const std::vector<graph::Finding> findings = graph::verify(program_); !findings.empty()) {
+      throw Error(ErrorCode::kInternal, fmt::format("the traced program is not valid: {}: {}",
+                                                    findings[0].where, findings[0].message));
+    }
     return std::move(program_);
   }
 

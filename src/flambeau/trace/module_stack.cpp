@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace flambeau::trace {
 
 ModuleStack::ModuleStack(const nn::Module& root) {
@@ -12,13 +10,11 @@ ModuleStack::ModuleStack(const nn::Module& root) {
 
 void ModuleStack::enter(const nn::Module& module, const std::function<nn::Tree()>& arguments) {
   const auto found = names_.find(&module);
-  std::string name = found == names_.end() ? std::string() : found->second;
+  const std::string path = found == names_.end() ? std::string() : found->second;
   // A module that is called again is told apart by a count.
   const size_t count = calls_[&module]++;
-  if (count > 0 && !name.empty()) name += fmt::format("@{}", count);
-  std::string key = name;
-  std::ranges::replace(key, '.', '_');
-  open_.emplace_back(name, fmt::format("L__self__{},{},{}", key, name, module.class_name()));
+  const std::string name = count > 0 && !path.empty() ? fmt::format("{}@{}", path, count) : path;
+  open_.emplace_back(name, fmt::format("L__self__{},{},{}", name, path, module.class_name()));
   if (on_enter) on_enter(name, arguments);
 }
 

@@ -32,7 +32,7 @@ class ModuleStack : public nn::Observer {
   std::function<void(const std::string& name, const std::function<nn::Tree()>& arguments)> on_enter;
   std::function<void(const std::string& name, const std::function<nn::Tree()>& result)> on_leave;
 
-  // As programs hold it: "L__self__,,Net;L__self__fc,fc,torch.nn.modules.linear.Linear".
+  // As programs hold it: "L__self__,,Net;L__self__fc@1,fc,torch.nn.modules.linear.Linear".
   std::string text() const;
 
  private:

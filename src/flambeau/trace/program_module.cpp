@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/functional/call.h"
@@ -24,9 +27,12 @@ using graph::OutputKind;
 
 // "encoder.0" and its class, of one call in a node's stack of modules.
 struct StackEntry {
-  std::string_view name;  // with "@1" when the module is called for the second time
+  std::string_view key;  // "L__self__encoder.0@1" when the module is called for the second time
+  std::string_view name;
   std::string_view class_name;
 };
+
+std::string_view without_count(std::string_view name) { return name.substr(0, name.find('@')); }
 
 // Of "L__self__,,Net;L__self___fc,fc,torch.nn.modules.linear.Linear", without the model itself.
 std::vector<StackEntry> parse_stack(std::string_view text) {
@@ -39,18 +45,17 @@ std::vector<StackEntry> parse_stack(std::string_view text) {
     if (first == std::string_view::npos || last == first) continue;
     const std::string_view name = call.substr(first + 1, last - first - 1);
     if (!name.empty() && !name.starts_with("_empty_nn_module_stack"))
-      entries.push_back({name, call.substr(last + 1)});
+      entries.push_back({call.substr(0, first), without_count(name), call.substr(last + 1)});
   }
   return entries;
 }
-
-std::string_view without_count(std::string_view name) { return name.substr(0, name.find('@')); }
 
 // A module of the tree: what it holds.
 class Part : public nn::Module {
  public:
   std::string class_name() const override { return type.empty() ? "torch.nn.modules.module.Module" : type; }
-  nn::Tree call(std::span<const nn::Tree>, nn::Keywords) override {
+  nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords keywords) override {
+    if (run) return run(positional, keywords);
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("the module '{}' of a program cannot be called on its own: the program does not "
                             "say how it was called",
@@ -66,6 +71,7 @@ class Part : public nn::Module {
 
   std::string path;
   std::string type;
+  std::function<nn::Tree(std::span<const nn::Tree>, nn::Keywords)> run;  // of one whose calls are preserved
 
  private:
   std::deque<Tensor> slots_;  // what is registered must not move
@@ -101,10 +107,9 @@ class ProgramModule final : public Part {
   }
 
   nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords keywords) override {
-    const std::vector<Value> given = flatten(positional, keywords);
+    const std::vector<Value> given = flatten(in_spec_, positional, keywords);
     Modules modules(*this);
     Replay replay(nn::current());
-    std::vector<Tensor> written;
     const std::vector<Value> inputs = graph_inputs(given);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (const graph::Value* const value = program_.graph().inputs()[i].value())
@@ -143,13 +148,13 @@ class ProgramModule final : public Part {
       const std::string* const text = node.find_metadata("nn_module_stack");
       const std::vector<StackEntry> stack = parse_stack(text == nullptr ? "" : *text);
       size_t same = 0;
-      while (same < open_.size() && same < stack.size() && open_[same].first == stack[same].name) ++same;
+      while (same < open_.size() && same < stack.size() && open_[same].first == stack[same].key) ++same;
       close(same);
       for (size_t i = same; i < stack.size(); ++i) {
-        const auto found = root_.parts_by_name_.find(std::string(without_count(stack[i].name)));
+        const auto found = root_.parts_by_name_.find(std::string(stack[i].name));
         if (found == root_.parts_by_name_.end()) break;
         observer_->enter(*found->second, [] { return nn::Tree(); });
-        open_.emplace_back(stack[i].name, found->second);
+        open_.emplace_back(stack[i].key, found->second);
       }
     }
     void leave_all() { close(0); }
@@ -174,7 +179,7 @@ class ProgramModule final : public Part {
       const std::string* const text = node.find_metadata("nn_module_stack");
       if (text == nullptr) continue;
       for (const StackEntry& entry : parse_stack(*text))
-        classes.try_emplace(std::string(without_count(entry.name)), entry.class_name);
+        classes.try_emplace(std::string(entry.name), entry.class_name);
       if (type.empty() && text->starts_with("L__self__,,"))
         type =
             text->substr(11, text->find(';') == std::string::npos ? std::string::npos : text->find(';') - 11);
@@ -183,6 +188,11 @@ class ProgramModule final : public Part {
       if (entry.fqn.empty() || entry.fqn.find('@') != std::string::npos) continue;
       Part& part = part_of(entry.fqn);
       if (const auto found = classes.find(entry.fqn); found != classes.end()) part.type = found->second;
+      if (entry.signature) {
+        part.run = [this, &entry](std::span<const nn::Tree> positional, nn::Keywords keywords) {
+          return call_part(entry, positional, keywords);
+        };
+      }
     }
   }
 
@@ -230,21 +240,80 @@ class ProgramModule final : public Part {
     }
   }
 
-  std::vector<Value> flatten(std::span<const nn::Tree> positional, nn::Keywords keywords) const {
-    const std::vector<nn::Tree> args(positional.begin(), positional.end());
-    const std::vector<std::pair<std::string, nn::Tree>> sorted = in_order(keywords);
-    const nn::Tree tree = nn::Tree::tuple(std::array{nn::Tree::tuple(args), nn::Tree::dict(sorted)});
-    if (tree.spec != in_spec_) {
+  static std::vector<Value> flatten(const TreeSpec& spec, std::span<const nn::Tree> positional,
+                                    nn::Keywords keywords) {
+    const std::vector<std::pair<std::string, nn::Tree>> sorted = in_order(spec, keywords);
+    const nn::Tree tree = nn::Tree::tuple(std::array{nn::Tree::tuple(positional), nn::Tree::dict(sorted)});
+    if (tree.spec != spec) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("the program is called with {}; it takes {}",
-                                                           tree.spec.to_string(), in_spec_.to_string()));
+                                                           tree.spec.to_string(), spec.to_string()));
     }
     return tree.leaves;
   }
 
+  // The first call of a module, as the program describes it: what its results need, and what it did besides.
+  nn::Tree call_part(const graph::ModuleCallEntry& entry, std::span<const nn::Tree> positional,
+                     nn::Keywords keywords) {
+    const std::vector<Value> given = flatten(parse_treespec(entry.signature->in_spec), positional, keywords);
+    Replay replay(nn::current());
+    std::unordered_set<const graph::Value*> known;
+    const auto set = [&](const Argument& argument, const Value& value) {
+      if (argument.value() == nullptr || !known.insert(argument.value()).second) return;
+      replay.set(*argument.value(), value);
+    };
+    for (size_t i = 0; i < entry.signature->inputs.size() && i < given.size(); ++i)
+      set(entry.signature->inputs[i], given[i]);
+    for (const graph::InputSpec& spec : program_.signature.inputs) {
+      if (const auto slot = slots_.find(spec.target); slot != slots_.end()) set(spec.argument, *slot->second);
+      if (const auto found = constants_.find(spec.target); found != constants_.end())
+        set(spec.argument, found->second);
+    }
+    for (const graph::Node* const node : nodes_of(entry, known)) replay.run(*node);
+    nn::Tree result{.spec = parse_treespec(entry.signature->out_spec), .leaves = {}};
+    for (const Argument& output : entry.signature->outputs) result.leaves.push_back(replay.get(output));
+    return result;
+  }
+
+  std::vector<const graph::Node*> nodes_of(const graph::ModuleCallEntry& entry,
+                                           const std::unordered_set<const graph::Value*>& known) const {
+    std::unordered_set<const graph::Node*> wanted;
+    std::vector<const graph::Node*> open;
+    const auto want = [&](const graph::Value& value) {
+      if (known.contains(&value)) return;
+      if (value.producer() == nullptr) {
+        throw Error(
+            ErrorCode::kUnsupported,
+            fmt::format("the module '{}' of a program cannot be called on its own: it needs '{}', which "
+                        "it is not given",
+                        entry.fqn, printable(value.name())));
+      }
+      if (wanted.insert(value.producer()).second) open.push_back(value.producer());
+    };
+    for (const Argument& output : entry.signature->outputs) output.for_each_value(want);
+    const std::string key = "L__self__" + entry.fqn;
+    for (const graph::Node& node : program_.graph().nodes()) {
+      const std::string* const text = node.find_metadata("nn_module_stack");
+      const std::vector<StackEntry> stack = parse_stack(text == nullptr ? "" : *text);
+      const bool is_inside =
+          std::ranges::any_of(stack, [&](const StackEntry& call) { return call.key == key; });
+      if (is_inside && wanted.insert(&node).second) open.push_back(&node);
+    }
+    while (!open.empty()) {
+      const graph::Node& node = *open.back();
+      open.pop_back();
+      for (const graph::NamedArgument& input : node.inputs()) input.argument.for_each_value(want);
+    }
+    std::vector<const graph::Node*> nodes;
+    for (const graph::Node& node : program_.graph().nodes()) {
+      if (wanted.contains(&node)) nodes.push_back(&node);
+    }
+    return nodes;
+  }
+
   // The keywords as the program has them, where they are the same ones.
-  std::vector<std::pair<std::string, nn::Tree>> in_order(nn::Keywords keywords) const {
+  static std::vector<std::pair<std::string, nn::Tree>> in_order(const TreeSpec& spec, nn::Keywords keywords) {
     std::vector<std::pair<std::string, nn::Tree>> sorted;
-    for (const json::Value& key : in_spec_.child(1).keys()) {
+    for (const json::Value& key : spec.child(1).keys()) {
       for (const auto& [name, tree] : keywords) {
         if (name == key.as_string()) sorted.emplace_back(name, tree);
       }

@@ -63,6 +63,25 @@ std::string_view comparison_name(symbolic::Kind kind) {
   }
 }
 
+// Rules of shapes ask a Scalar for its kind, so any integer stands for a symbol; but arange counts with it.
+std::vector<Value> with_plain_numbers(const Schema& schema, std::span<const Value> arguments) {
+  std::vector<Value> plain(arguments.begin(), arguments.end());
+  if (schema.name.name == "aten::arange") return plain;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const Type& type = schema.arguments[i].type;
+    const Type& inner = type.kind() == TypeKind::kOptional ? type.element() : type;
+    if (inner.kind() == TypeKind::kNumber && plain[i].is<SymInt>()) plain[i] = 1;
+  }
+  return plain;
+}
+
+// Operators that are called as something in Python is. Its graphs give no node such a name: they start with
+// "max_1", and would rename a "max" from a file to it.
+constexpr std::string_view kPythonNames[] = {"abs",  "all",    "any",    "bin",  "chr", "complex", "device",
+                                             "dict", "divmod", "format", "hash", "hex", "len",     "list",
+                                             "max",  "min",    "oct",    "ord",  "pow", "range",   "round",
+                                             "set",  "slice",  "sorted", "str",  "sum"};
+
 // "mul" of "_operator.mul".
 std::string_view last_part(std::string_view target) { return target.substr(target.rfind('.') + 1); }
 
@@ -165,7 +184,8 @@ graph::Node& Tracer::new_node(std::string target, std::string_view name) {
 
 // Free among values and nodes: a node that gives several values has a name that none of them has.
 std::string Tracer::fresh_name(std::string_view base) {
-  size_t& next = next_[std::string(base)];
+  const bool is_python_name = std::ranges::find(kPythonNames, base) != std::end(kPythonNames);
+  size_t& next = next_.try_emplace(std::string(base), is_python_name ? 1 : 0).first->second;
   for (;;) {
     std::string name = next == 0 ? std::string(base) : fmt::format("{}_{}", base, next);
     ++next;
@@ -209,7 +229,7 @@ void Tracer::note_size(const Tensor& tensor, std::optional<size_t> dim) {
 }
 
 void Tracer::note(Arithmetic how, const Expr& a, const Expr& b, const Expr& result) {
-  if (!is_inside_) origins_.try_emplace(result, Origin{how, a, b});
+  if (!is_inside_ && result != a && result != b) origins_.try_emplace(result, Origin{how, a, b});
 }
 
 // ---- numbers
@@ -236,7 +256,11 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
   if (origin != origins_.end()) {
     const Origin from = origin->second;
     if (from.tensor != nullptr) return size_value(*from.tensor, from.dim, expr);
-    return computed_value(function_of(from.how), from.a, from.b, expr);
+    // Taken out meanwhile: what it was computed from may be computed from it, as n is in (n + 1) - 1.
+    auto taken = origins_.extract(origin);
+    graph::Value& value = computed_value(function_of(from.how), from.a, from.b, expr);
+    origins_.insert(std::move(taken));
+    return value;
   }
   const auto fold = [&](std::string_view function, auto combine) -> graph::Value& {
     Expr sum = expr.arg(0);
@@ -397,6 +421,14 @@ std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& 
       name == "aten::index" && std::ranges::any_of(arguments[1].get<TensorList>(), [](const Tensor& index) {
         return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
       });
+  if (name == "aten::one_hot") {
+    const SymInt classes = arguments[1].get<int64_t>();
+    if (classes < 1) return {};
+    SymIntList sizes = self.sizes;
+    sizes.push_back(classes);
+    results.emplace_back(make_fake(ops::contiguous<SymInt>(DType::kInt64, sizes)));
+    return results;
+  }
   if (name != "aten::nonzero" && name != "aten::masked_select" && !is_index) return {};
   const auto most_of = [](const ops::Info<SymInt>& info) {
     const SymInt count = info.element_count();
@@ -457,13 +489,15 @@ std::optional<std::vector<Value>> Tracer::unbacked_slice(std::span<const Value> 
 }
 
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
-                                        std::span<const Value> arguments) {
+                                        std::span<const Value> given) {
   const Within within(is_inside_);
-  if (std::optional<std::vector<Value>> results = unbacked_results(op, arguments)) return std::move(*results);
+  if (std::optional<std::vector<Value>> results = unbacked_results(op, given)) return std::move(*results);
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
   if (schema.returns.empty()) return results;
+  const std::vector<Value> plain = with_plain_numbers(schema, given);
+  const std::span<const Value> arguments = plain;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
     if (op.kind == Kind::kInPlace && rule.shape != nullptr) {
@@ -474,7 +508,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
       }
     }
     for (size_t i = 0; i < arguments.size() && results.size() < schema.returns.size(); ++i) {
-      if (schema.arguments[i].is_written()) results.push_back(arguments[i]);
+      if (schema.arguments[i].is_written()) results.push_back(given[i]);
     }
     return results;
   }
@@ -501,11 +535,11 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     return results;
   }
   if (op.user_shape) {
-    box(op.user_shape(arguments));
+    box(op.user_shape(given));
     return results;
   }
   if (op.kind == Kind::kDecomposition) {
-    results = op.decomposition(context, arguments);
+    results = op.decomposition(context, given);
     for (Value& result : results) {
       if (Tensor* const tensor = result.get_if<Tensor>()) *tensor = make_fake(symbolic_info(*tensor));
       if (TensorList* const tensors = result.get_if<TensorList>()) {

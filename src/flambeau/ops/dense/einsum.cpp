@@ -9,6 +9,7 @@
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/symbolic/print.h"
 
 namespace flambeau::ops {
 namespace {
@@ -22,6 +23,25 @@ int label_of(char c) { return c <= 'Z' ? c - 'A' : c - 'a' + 26; }
 char letter_of(int label) { return static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26); }
 
 using Labels = std::vector<int>;
+
+// Numbers or symbols.
+SymIntList sizes_of(const Tensor& tensor) {
+  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) return geometry->sizes;
+  SymIntList sizes;
+  for (const int64_t size : tensor.sizes()) sizes.push_back(size);
+  return sizes;
+}
+// Plain numbers where they all are.
+Value sizes_value(const SymIntList& sizes) {
+  Dims plain;
+  for (const SymInt& size : sizes) {
+    if (!size.is_literal()) return sizes;
+    plain.push_back(size.literal());
+  }
+  return plain;
+}
+size_t rank_of(const Tensor& tensor) { return sizes_of(tensor).size(); }
+std::string text_of(const SymInt& size) { return symbolic::to_string(size.expr()); }
 
 // The labels of one operand or of the result. `at` is its place in the equation.
 Labels parse_labels(std::string_view text, size_t at, const std::string& whose) {
@@ -101,7 +121,7 @@ Order make_order(const Equation& equation, std::span<const Tensor> tensors) {
         ++named;
       }
     }
-    const auto rank = static_cast<int>(tensors[i].dim());
+    const auto rank = static_cast<int>(rank_of(tensors[i]));
     if (has_ellipsis ? named > rank : named != rank) {
       fail_argument(fmt::format(
           "einsum(): the number of subscripts in the equation ({}) {} the number of dimensions ({}) for "
@@ -158,7 +178,7 @@ Tensor aligned(Context& context, const Tensor& tensor, const Labels& labels, con
       labels.size() - static_cast<size_t>(std::count(labels.begin(), labels.end(), kEllipsis)));
   for (const int label : labels) {
     if (label == kEllipsis) {
-      const int dims = static_cast<int>(tensor.dim()) - named;
+      const int dims = static_cast<int>(rank_of(tensor)) - named;
       for (int j = order.ellipsis_dims - dims; j < order.ellipsis_dims; ++j) {
         permutation[static_cast<size_t>(order.ellipsis + j)] = dim++;
       }
@@ -169,12 +189,12 @@ Tensor aligned(Context& context, const Tensor& tensor, const Labels& labels, con
       place = dim++;
       continue;
     }
-    const int64_t a = result.sizes()[static_cast<size_t>(dim)];
-    const int64_t b = result.sizes()[static_cast<size_t>(place)];
+    const SymInt a = sizes_of(result)[static_cast<size_t>(dim)];
+    const SymInt b = sizes_of(result)[static_cast<size_t>(place)];
     if (a != b) {
       fail_argument(
           fmt::format("einsum(): subscript {} is repeated for operand {} but the sizes don't match, {} != {}",
-                      letter_of(label), operand, a, b));
+                      letter_of(label), operand, text_of(a), text_of(b)));
     }
     result = call(context, "aten::diagonal", result, 0, place, dim);
     result = call(context, "aten::movedim.int", result, -1, place);
@@ -191,18 +211,18 @@ Tensor aligned(Context& context, const Tensor& tensor, const Labels& labels, con
 // summed dimensions stay, of size 1.
 Tensor sum_of_products(Context& context, Tensor left, Tensor right, const Dims& summed) {
   if (summed.empty()) return call(context, "aten::mul.Tensor", left, right);
-  const size_t rank = left.dim();
+  const SymIntList left_sizes = sizes_of(left), right_sizes = sizes_of(right);
+  const size_t rank = left_sizes.size();
   std::vector<size_t> both, only_left, only_right;
-  int64_t both_size = 1, left_size = 1, right_size = 1, sum_size = 1;
+  SymInt both_size = 1, left_size = 1, right_size = 1, sum_size = 1;
   for (size_t d = 0; d < rank; ++d) {
-    const bool in_left = left.sizes()[d] != 1;
-    const bool in_right = right.sizes()[d] != 1;
-    require(!in_left || !in_right || left.sizes()[d] == right.sizes()[d],
-            "non-broadcast dimensions must match");
+    const bool in_left = left_sizes[d] != 1;
+    const bool in_right = right_sizes[d] != 1;
+    require(!in_left || !in_right || left_sizes[d] == right_sizes[d], "non-broadcast dimensions must match");
     const auto dim = static_cast<int64_t>(d);
     if (std::find(summed.begin(), summed.end(), dim) != summed.end()) {
       if (in_left && in_right) {
-        sum_size *= left.sizes()[d];
+        sum_size *= left_sizes[d];
       } else if (in_left) {
         left = call(context, "aten::sum.dim_IntList", left, Dims{dim}, true);
       } else if (in_right) {
@@ -210,13 +230,13 @@ Tensor sum_of_products(Context& context, Tensor left, Tensor right, const Dims& 
       }
     } else if (in_left && in_right) {
       both.push_back(d);
-      both_size *= left.sizes()[d];
+      both_size *= left_sizes[d];
     } else if (in_left) {
       only_left.push_back(d);
-      left_size *= left.sizes()[d];
+      left_size *= left_sizes[d];
     } else {
       only_right.push_back(d);
-      right_size *= right.sizes()[d];
+      right_size *= right_sizes[d];
     }
   }
   // Exchanged where the product then lies as the result is ordered.
@@ -225,7 +245,8 @@ Tensor sum_of_products(Context& context, Tensor left, Tensor right, const Dims& 
     std::swap(only_left, only_right);
     std::swap(left_size, right_size);
   }
-  Dims left_order, right_order, back(rank, 0), sizes;
+  Dims left_order, right_order, back(rank, 0);
+  SymIntList sizes;
   const auto place = [&](Dims& order, std::span<const size_t> dims) {
     for (const size_t d : dims) order.push_back(static_cast<int64_t>(d));
   };
@@ -240,31 +261,31 @@ Tensor sum_of_products(Context& context, Tensor left, Tensor right, const Dims& 
   place_summed(right_order);
   place(right_order, only_right);
   place(right_order, only_left);
-  for (const size_t d : both) sizes.push_back(left.sizes()[d]);
-  for (const size_t d : only_left) sizes.push_back(left.sizes()[d]);
+  for (const size_t d : both) sizes.push_back(sizes_of(left)[d]);
+  for (const size_t d : only_left) sizes.push_back(sizes_of(left)[d]);
   for (size_t i = 0; i < summed.size(); ++i) sizes.push_back(1);
-  for (const size_t d : only_right) sizes.push_back(right.sizes()[d]);
+  for (const size_t d : only_right) sizes.push_back(sizes_of(right)[d]);
   for (size_t i = 0; i < rank; ++i) back[static_cast<size_t>(left_order[i])] = static_cast<int64_t>(i);
 
   left = call(context, "aten::reshape", call(context, "aten::permute", left, left_order),
-              Dims{both_size, left_size, sum_size});
+              sizes_value({both_size, left_size, sum_size}));
   right = call(context, "aten::reshape", call(context, "aten::permute", right, right_order),
-               Dims{both_size, sum_size, right_size});
+               sizes_value({both_size, sum_size, right_size}));
   const Tensor product = call(context, "aten::bmm", left, right);
-  return call(context, "aten::permute", call(context, "aten::view", product, sizes), back);
+  return call(context, "aten::permute", call(context, "aten::view", product, sizes_value(sizes)), back);
 }
 
 void check_sizes(std::span<const Tensor> aligned_tensors, const Order& order) {
   for (size_t d = 0; d < static_cast<size_t>(order.all); ++d) {
-    int64_t seen = 1;
+    SymInt seen = 1;
     for (const Tensor& tensor : aligned_tensors) {
-      const int64_t size = tensor.sizes()[d];
+      const SymInt size = sizes_of(tensor)[d];
       if (size == 1) continue;
       if (seen != 1 && size != seen) {
         fail_argument(fmt::format(
             "einsum(): a dimension has size {} which does not broadcast with previously seen size "
             "{}",
-            size, seen));
+            text_of(size), text_of(seen)));
       }
       seen = size;
     }
@@ -290,7 +311,7 @@ Tensor einsum(Context& context, std::string_view equation_text, std::span<const 
   // How many operands have more than one element in each dimension: it is summed once none is left but two.
   std::vector<int> uses(static_cast<size_t>(order.all), 0);
   for (const Tensor& tensor : list) {
-    for (size_t d = 0; d < uses.size(); ++d) uses[d] += tensor.sizes()[d] != 1 ? 1 : 0;
+    for (size_t d = 0; d < uses.size(); ++d) uses[d] += sizes_of(tensor)[d] != 1 ? 1 : 0;
   }
   std::deque<Tensor> left_over(list.begin(), list.end());
   size_t at = 0;
@@ -312,8 +333,8 @@ Tensor einsum(Context& context, std::string_view equation_text, std::span<const 
     left_over.erase(left_over.begin() + i);
     Dims summed, of_a, of_b;
     for (auto d = static_cast<size_t>(order.kept); d < uses.size(); ++d) {
-      const bool in_a = a.sizes()[d] != 1;
-      const bool in_b = b.sizes()[d] != 1;
+      const bool in_a = sizes_of(a)[d] != 1;
+      const bool in_b = sizes_of(b)[d] != 1;
       const auto dim = static_cast<int64_t>(d);
       if (in_a && in_b) {
         if (--uses[d] == 1) {
@@ -333,9 +354,9 @@ Tensor einsum(Context& context, std::string_view equation_text, std::span<const 
   const Tensor& result = left_over[0];
   if (order.all == order.kept) return result;
   if (tensors.size() > 1) {
-    Dims sizes;
-    for (size_t d = 0; d < static_cast<size_t>(order.kept); ++d) sizes.push_back(result.sizes()[d]);
-    return call(context, "aten::view", result, sizes);
+    const SymIntList all = sizes_of(result);
+    return call(context, "aten::view", result,
+                sizes_value(all.span().first(static_cast<size_t>(order.kept))));
   }
   Dims summed;
   for (int d = order.kept; d < order.all; ++d) summed.push_back(d);
