@@ -136,8 +136,11 @@ int run_export(const ExportCommandOptions& options, const CommonOptions& common)
   const std::vector<nn::Tree> arguments = model.arguments(read_sizes(options.sizes));
   ExportOptions how;
   how.dynamic_shapes = read_shapes(options.dynamic, module->argument_names().at(0));
+  how.preserved = options.preserved;
+  how.is_strict = options.strict;
   const auto begin = std::chrono::steady_clock::now();
   graph::ExportedProgram program = export_program(*module, arguments, {}, how);
+  if (options.decompose) program = run_decompositions(program);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   const size_t nodes = program.graph().node_count();
   if (options.print && !common.quiet) fmt::print("{}", to_text(program));

@@ -96,7 +96,10 @@ struct ExportCommandOptions {
   std::vector<std::string> sizes;    // "batch=4"
   std::string weights;
   uint64_t seed = 0;
+  std::vector<std::string> preserved;  // modules
   bool train = false;
+  bool strict = false;
+  bool decompose = false;
   bool print = false;
 };
 int run_export(const ExportCommandOptions& options, const CommonOptions& common);

@@ -223,6 +223,10 @@ int main(int argc, char** argv) {
   export_app->add_option("--weights", exported.weights, "A state dict (default: initial values)");
   export_app->add_option("--seed", exported.seed, "For the initial values and the example inputs");
   export_app->add_flag("--train", exported.train, "As in training: dropout, statistics of batches");
+  export_app->add_option("--preserve", exported.preserved,
+                         "A module whose calls the program describes, e.g. layer1.0; repeatable");
+  export_app->add_flag("--strict", exported.strict, "Refuse what the trace cannot see");
+  export_app->add_flag("--decompose", exported.decompose, "Into the functional core operators");
   export_app->add_flag("--print", exported.print, "Print the program");
 
   GraphCommandOptions graph;
