@@ -50,6 +50,12 @@ std::vector<StackEntry> parse_stack(std::string_view text) {
   return entries;
 }
 
+// The node keeps the text.
+std::string_view stack_text(const graph::Node& node) {
+  const std::string* const text = node.find_metadata("nn_module_stack");
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
 // A module of the tree: what it holds.
 class Part : public nn::Module {
  public:
@@ -145,8 +151,7 @@ class ProgramModule final : public Part {
     }
     void go_to(const graph::Node& node) {
       if (observer_ == nullptr) return;
-      const std::string* const text = node.find_metadata("nn_module_stack");
-      const std::vector<StackEntry> stack = parse_stack(text == nullptr ? "" : *text);
+      const std::vector<StackEntry> stack = parse_stack(stack_text(node));
       size_t same = 0;
       while (same < open_.size() && same < stack.size() && open_[same].first == stack[same].key) ++same;
       close(same);
@@ -176,13 +181,11 @@ class ProgramModule final : public Part {
   void add_modules() {
     std::unordered_map<std::string, std::string> classes;
     for (const graph::Node& node : program_.graph().nodes()) {
-      const std::string* const text = node.find_metadata("nn_module_stack");
-      if (text == nullptr) continue;
-      for (const StackEntry& entry : parse_stack(*text))
+      const std::string_view text = stack_text(node);
+      for (const StackEntry& entry : parse_stack(text))
         classes.try_emplace(std::string(entry.name), entry.class_name);
-      if (type.empty() && text->starts_with("L__self__,,"))
-        type =
-            text->substr(11, text->find(';') == std::string::npos ? std::string::npos : text->find(';') - 11);
+      if (constexpr std::string_view kRoot = "L__self__,,"; type.empty() && text.starts_with(kRoot))
+        type = text.substr(kRoot.size(), text.find(';') - kRoot.size());
     }
     for (const graph::ModuleCallEntry& entry : program_.module_call_graph) {
       if (entry.fqn.empty() || entry.fqn.find('@') != std::string::npos) continue;
@@ -292,8 +295,7 @@ class ProgramModule final : public Part {
     for (const Argument& output : entry.signature->outputs) output.for_each_value(want);
     const std::string key = "L__self__" + entry.fqn;
     for (const graph::Node& node : program_.graph().nodes()) {
-      const std::string* const text = node.find_metadata("nn_module_stack");
-      const std::vector<StackEntry> stack = parse_stack(text == nullptr ? "" : *text);
+      const std::vector<StackEntry> stack = parse_stack(stack_text(node));
       const bool is_inside =
           std::ranges::any_of(stack, [&](const StackEntry& call) { return call.key == key; });
       if (is_inside && wanted.insert(&node).second) open.push_back(&node);
