@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
@@ -338,12 +337,8 @@ nn::Tree HigherOrder::map(const nn::Body& body, const nn::Tree& over, const nn::
     leaf = one;
   }
   if (!count) throw Error(ErrorCode::kInvalidArgument, "map has no tensor to go through");
-  std::vector<Capture> operands;
   for (const nn::Tree& other : others.children()) {
-    for (const Value& leaf : other.leaves) {
-      const Tensor& tensor = tensor_leaf(leaf, "what map is given");
-      row.tracer().value_of(tensor);
-    }
+    for (const Value& leaf : other.leaves) row.tracer().value_of(tensor_leaf(leaf, "what map is given"));
     given.push_back(other);
   }
   const nn::Tree result = row.trace(body, nn::Tree::tuple(given));

@@ -57,7 +57,6 @@ class Tracer : public ops::Interceptor {
   std::optional<Tensor> tensor_with(const symbolic::Expr& symbol) const;
   // The input that the tensor is a view of, or is; null when it is memory of its own. Of graphs inside alone.
   const graph::Value* aliased_input(const Tensor& tensor) const;
-  graph::Graph& graph() const { return graph_; }
 
   // The model compared sizes: in Python that is a node, which is dropped again but keeps its name.
   void take_name(const symbolic::Expr& condition);
