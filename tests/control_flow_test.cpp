@@ -7,28 +7,13 @@
 #include "flambeau/nn.h"
 #include "flambeau/program.h"
 #include "flambeau/runtime.h"
+#include "support/exported.h"
 
 namespace flambeau {
 namespace {
 
-template <typename Forward>
-class Function : public nn::Layer<Function<Forward>> {
- public:
-  explicit Function(Forward forward) : forward_(std::move(forward)) {}
-  static constexpr std::array kArguments{"x"};
-  Tensor forward(const Tensor& x) { return forward_(x); }
-
- private:
-  Forward forward_;
-};
-
 DynamicShapes free_rows() {
   return DynamicShapes::by_name({{"x", ShapeSpec(std::map<int64_t, Dim>{{0, Dim("rows")}})}});
-}
-
-std::vector<float> numbers(const Tensor& tensor) {
-  const Tensor plain = tensor.to_contiguous();
-  return {plain.data<float>(), plain.data<float>() + plain.element_count()};
 }
 
 // Exports the function, and checks that the program gives what the function gives, for each of the inputs;
@@ -65,16 +50,7 @@ template <typename Forward>
 std::string error_of(Forward forward) {
   Function<Forward> module(forward);
   const nn::Tree arguments[] = {nn::to_tree(nn::ones({3, 2}))};
-  try {
-    export_program(module, arguments);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-void expect_in(const std::string& part, const std::string& text) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
+  return error_text([&] { export_program(module, arguments); });
 }
 
 TEST(ControlFlow, CondTakesTheBranchThatDataChooses) {

@@ -8,6 +8,7 @@
 #include "flambeau/nn.h"
 #include "flambeau/program.h"
 #include "flambeau/runtime.h"
+#include "support/exported.h"
 
 namespace flambeau {
 namespace {
@@ -24,17 +25,6 @@ class Small : public nn::Layer<Small> {
   nn::BatchNorm1d norm{3};
 };
 
-template <typename Forward>
-class Function : public nn::Layer<Function<Forward>> {
- public:
-  explicit Function(Forward forward) : forward_(std::move(forward)) {}
-  static constexpr std::array kArguments{"x"};
-  Tensor forward(const Tensor& x) { return forward_(x); }
-
- private:
-  Forward forward_;
-};
-
 DynamicShapes first_dim(const Dim& dim) {
   return DynamicShapes::by_name({{"x", ShapeSpec(std::map<int64_t, Dim>{{0, dim}})}});
 }
@@ -46,12 +36,7 @@ std::string error_of(const Tensor& x, const DynamicShapes& shapes, Forward forwa
   const nn::Tree inputs[] = {nn::to_tree(x)};
   ExportOptions options;
   options.dynamic_shapes = shapes;
-  try {
-    export_program(module, inputs, {}, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_text([&] { export_program(module, inputs, {}, options); });
 }
 
 TEST(Export, WritesDownWhatTheModelDoes) {

@@ -5,6 +5,7 @@
 #include "flambeau/export.h"
 #include "flambeau/nn.h"
 #include "flambeau/program.h"
+#include "support/exported.h"
 
 namespace flambeau {
 namespace {
@@ -41,29 +42,11 @@ class Net : public nn::Layer<Net> {
   nn::BatchNorm1d norm{4};
 };
 
-std::vector<float> numbers(const Tensor& tensor) {
-  const Tensor plain = tensor.to_contiguous();
-  return {plain.data<float>(), plain.data<float>() + plain.element_count()};
-}
-
 ExportOptions with_batch() {
   ExportOptions options;
   options.dynamic_shapes = DynamicShapes::by_name(
       {{"x", ShapeSpec(std::map<int64_t, Dim>{{0, Dim("batch", {.min = 2, .max = 9})}})}});
   return options;
-}
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-void expect_in(const std::string& part, const std::string& text) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(ProgramModule, GivesWhatTheModelGives) {
@@ -132,7 +115,7 @@ TEST(ProgramModule, ChecksWhatItIsGiven) {
   const auto module = make_module(export_program(net, inputs, {}, with_batch()));
   const auto call = [&](const Tensor& x) {
     const nn::Tree given[] = {nn::to_tree(x)};
-    return error_of([&] { module->call(given); });
+    return error_text([&] { module->call(given); });
   };
   EXPECT_EQ(call(nn::ones({4, 4})), "no error");
   EXPECT_EQ(call(nn::ones({3, 5})), "the input 'x' has size 5 in dimension 1; it takes 4");
@@ -140,9 +123,9 @@ TEST(ProgramModule, ChecksWhatItIsGiven) {
   EXPECT_EQ(call(nn::ones({1, 4})), "the input 'x' has size 1 in dimension 0; it takes 2 or more");
   EXPECT_EQ(call(nn::ones({3})), "the input 'x' has 1 dimensions; it takes 2");
   EXPECT_EQ(call(nn::ones({3, 4}, DType::kInt64)), "the input 'x' has dtype int64; it takes float32");
-  expect_in("the program is called with", error_of([&] { module->call({}); }));
+  expect_in("the program is called with", error_text([&] { module->call({}); }));
   expect_in("the module 'norm' of a program cannot be called on its own",
-            error_of([&] { module->find_module("norm")->call(inputs); }));
+            error_text([&] { module->find_module("norm")->call(inputs); }));
 }
 
 TEST(Export, PreservesCallsOfModules) {
@@ -177,7 +160,7 @@ TEST(Export, PreservesCallsOfModules) {
   EXPECT_EQ(numbers(parts.leaves[0].tensor()), numbers(first));
   EXPECT_EQ(numbers(parts.leaves[1].tensor()), numbers(second));
   options.preserved = {"nowhere"};
-  EXPECT_EQ(error_of([&] { export_program(net, inputs, {}, options); }),
+  EXPECT_EQ(error_text([&] { export_program(net, inputs, {}, options); }),
             "the module 'nowhere', whose calls are to be preserved, is not called");
 }
 
@@ -236,24 +219,24 @@ TEST(Strict, RefusesWhatIsNotSeen) {
   ExportOptions strict;
   strict.is_strict = true;
   Keeps keeps;
-  EXPECT_EQ(error_of([&] { export_program(keeps, inputs); }), "no error");
+  EXPECT_EQ(error_text([&] { export_program(keeps, inputs); }), "no error");
   keeps.kept = Tensor();
-  const std::string held = error_of([&] { export_program(keeps, inputs, {}, strict); });
+  const std::string held = error_text([&] { export_program(keeps, inputs, {}, strict); });
   expect_in("a traced tensor is still held after the call: 'add', made in File \"", held);
   expect_in("register it as a buffer", held);
   Writes writes;
   expect_in("aten::add_.Tensor writes to a tensor that is neither an input nor a state of the model",
-            error_of([&] { export_program(writes, inputs, {}, strict); }));
+            error_text([&] { export_program(writes, inputs, {}, strict); }));
   Replaces replaces;
   expect_in("the model replaces its parameter 'weight' while it is traced",
-            error_of([&] { export_program(replaces, inputs); }));
+            error_text([&] { export_program(replaces, inputs); }));
   EXPECT_EQ(replaces.weight.data<float>()[0], 0);
   Reads reads;
   expect_in("a tensor on the meta device has no data",
-            error_of([&] { export_program(reads, inputs, {}, strict); }));
+            error_text([&] { export_program(reads, inputs, {}, strict); }));
   Net net;
   const nn::Tree rows[] = {nn::to_tree(nn::ones({3, 4}))};
-  EXPECT_EQ(error_of([&] { export_program(net, rows, {}, strict); }), "no error");
+  EXPECT_EQ(error_text([&] { export_program(net, rows, {}, strict); }), "no error");
 }
 
 }  // namespace
