@@ -31,15 +31,6 @@ SymIntList sizes_of(const Tensor& tensor) {
   for (const int64_t size : tensor.sizes()) sizes.push_back(size);
   return sizes;
 }
-// Plain numbers where they all are.
-Value sizes_value(const SymIntList& sizes) {
-  Dims plain;
-  for (const SymInt& size : sizes) {
-    if (!size.is_literal()) return sizes;
-    plain.push_back(size.literal());
-  }
-  return plain;
-}
 size_t rank_of(const Tensor& tensor) { return sizes_of(tensor).size(); }
 std::string text_of(const SymInt& size) { return symbolic::to_string(size.expr()); }
 
@@ -268,11 +259,11 @@ Tensor sum_of_products(Context& context, Tensor left, Tensor right, const Dims& 
   for (size_t i = 0; i < rank; ++i) back[static_cast<size_t>(left_order[i])] = static_cast<int64_t>(i);
 
   left = call(context, "aten::reshape", call(context, "aten::permute", left, left_order),
-              sizes_value({both_size, left_size, sum_size}));
+              SymIntList{both_size, left_size, sum_size});
   right = call(context, "aten::reshape", call(context, "aten::permute", right, right_order),
-               sizes_value({both_size, sum_size, right_size}));
+               SymIntList{both_size, sum_size, right_size});
   const Tensor product = call(context, "aten::bmm", left, right);
-  return call(context, "aten::permute", call(context, "aten::view", product, sizes_value(sizes)), back);
+  return call(context, "aten::permute", call(context, "aten::view", product, sizes), back);
 }
 
 void check_sizes(std::span<const Tensor> aligned_tensors, const Order& order) {
@@ -355,8 +346,7 @@ Tensor einsum(Context& context, std::string_view equation_text, std::span<const 
   if (order.all == order.kept) return result;
   if (tensors.size() > 1) {
     const SymIntList all = sizes_of(result);
-    return call(context, "aten::view", result,
-                sizes_value(all.span().first(static_cast<size_t>(order.kept))));
+    return call(context, "aten::view", result, SymIntList(all.span().first(static_cast<size_t>(order.kept))));
   }
   Dims summed;
   for (int d = order.kept; d < order.all; ++d) summed.push_back(d);
