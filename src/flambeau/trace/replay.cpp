@@ -7,8 +7,8 @@
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/symbol/python_functions.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/trace/decompose_numbers.h"
 #include "flambeau/trace/fake.h"
+#include "flambeau/trace/symbol_arithmetic.h"
 #include "flambeau/trace/symbolic_program.h"
 
 namespace flambeau::trace {

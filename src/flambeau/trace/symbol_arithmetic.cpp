@@ -1,4 +1,4 @@
-#include "flambeau/trace/decompose_numbers.h"
+#include "flambeau/trace/symbol_arithmetic.h"
 
 #include <algorithm>
 

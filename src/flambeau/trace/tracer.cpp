@@ -217,7 +217,7 @@ void Tracer::bind_symbols(const Tensor& tensor, graph::Value& value) {
 void Tracer::note_size(const Tensor& tensor, std::optional<size_t> dim) {
   const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
   if (geometry == nullptr || is_inside_) return;
-  graph::Value* const value = lift_symbol ? &value_of(tensor) : find(tensor);
+  graph::Value* const value = is_inner() ? &value_of(tensor) : find(tensor);
   if (value == nullptr) return;
   const Within within(is_inside_);
   SymInt number = dim ? geometry->sizes[*dim] : SymInt(1);
@@ -291,7 +291,7 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
     default:
       break;
   }
-  if (expr.is_symbol() && lift_symbol && lift_symbol(expr)) {
+  if (expr.is_symbol() && is_inner() && lift_symbol(expr)) {
     if (const auto found = symbols_.find(expr); found != symbols_.end()) return *found->second;
   }
   throw Error(ErrorCode::kUnsupported,
@@ -626,7 +626,7 @@ std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,
   std::vector<Value> results = fake_results(context, op, arguments);
   if (is_inside_) return results;
   add_node(op, arguments, results);
-  if (lift_symbol) note_aliases(op, arguments, results);
+  if (is_inner()) note_aliases(op, arguments, results);
   return results;
 }
 
@@ -855,7 +855,7 @@ void Tracer::add_assertions() {
     before_ = value->producer()->next();
     for (const Expr& condition : env_.assertions_after(expr.name())) add_assertion(condition);
   }
-  if (lift_symbol) {  // what is asserted of the program's inputs stands outside
+  if (is_inner()) {  // what is asserted of the program's inputs stands outside
     before_ = nullptr;
     return;
   }

@@ -83,6 +83,9 @@ class Tracer : public ops::Interceptor {
   void finish();
 
  private:
+  // Is the graph inside another one?
+  bool is_inner() const { return static_cast<bool>(lift_symbol); }
+
   struct Slot {
     graph::Value* value = nullptr;
     std::shared_ptr<Storage> storage;  // keeps the address from being used again
