@@ -219,112 +219,150 @@ std::vector<Value> box_result(T result) {
 }
 
 // ---- functions
-template <typename Function>
-struct Signature;
-template <typename R, typename... A>
-struct Signature<R (*)(A...)> {
-  using Result = R;
-  static constexpr bool kTakesContext = false;
-  using Parameters = std::tuple<A...>;
+// What stands in the place of a parameter: an argument, or a result that the kernel fills.
+template <typename T>
+struct Slot : Holder<T> {
+  static constexpr size_t kInputs = 1;
+  Slot(std::span<const Value> arguments, std::span<Tensor>, size_t index, size_t)
+      : Holder<T>(arguments[index]) {}
 };
-template <typename R, typename... A>
-struct Signature<R (*)(Context&, A...)> {
-  using Result = R;
-  static constexpr bool kTakesContext = true;
-  using Parameters = std::tuple<A...>;
+template <>
+struct Slot<Tensor&> {
+  static constexpr size_t kInputs = 0;
+  Slot(std::span<const Value>, std::span<Tensor> outputs, size_t index, size_t inputs)
+      : value(outputs[index - inputs]) {}
+  Tensor& value;
+  Tensor& get() { return value; }
 };
+template <>
+struct Slot<std::span<Tensor>> {
+  static constexpr size_t kInputs = 0;
+  Slot(std::span<const Value>, std::span<Tensor> outputs, size_t, size_t) : value(outputs) {}
+  std::span<Tensor> value;
+  std::span<Tensor> get() { return value; }
+};
+
+template <typename... A>
+constexpr size_t kInputCount = (size_t{0} + ... + Slot<A>::kInputs);
 
 template <typename T>
-constexpr bool kIsOutput = std::is_same_v<T, Tensor&> || std::is_same_v<T, std::span<Tensor>>;
-
-template <typename Parameters>
-struct CountInputs;
-template <typename... A>
-struct CountInputs<std::tuple<A...>> {
-  static constexpr size_t kCount = (size_t{0} + ... + (kIsOutput<A> ? 0 : 1));
-};
-
-template <auto kFunction>
-std::vector<ParameterType> parameter_types() {
-  using S = Signature<decltype(kFunction)>;
-  constexpr size_t kInputs = CountInputs<typename S::Parameters>::kCount;
-  return [&]<size_t... I>(std::index_sequence<I...>) {
-    return std::vector<ParameterType>{Holder<std::tuple_element_t<I, typename S::Parameters>>::kType...};
-  }(std::make_index_sequence<kInputs>());
-}
-
-template <auto kFunction, size_t... I>
-auto call_unboxed(Context* context, std::span<const Value> arguments, std::index_sequence<I...>) {
-  using S = Signature<decltype(kFunction)>;
-  std::tuple<Holder<std::tuple_element_t<I, typename S::Parameters>>...> holders{
-      Holder<std::tuple_element_t<I, typename S::Parameters>>(arguments[I])...};
-  (void)arguments;
-  if constexpr (S::kTakesContext) {
-    return kFunction(*context, std::get<I>(holders).get()...);
+constexpr ParameterType parameter_type() {
+  if constexpr (Slot<T>::kInputs == 1) {
+    return Slot<T>::kType;
   } else {
-    return kFunction(std::get<I>(holders).get()...);
+    return {Parameter::kTensor};
   }
 }
+template <typename... A>
+constexpr ParameterType kParameterTypes[sizeof...(A) + 1] = {parameter_type<A>()..., {Parameter::kValue}};
 
-template <auto kFunction>
-constexpr auto kParameterSequence =
-    std::make_index_sequence<CountInputs<typename Signature<decltype(kFunction)>::Parameters>::kCount>();
-
-template <typename N, auto kFunction>
-Infos<N> boxed_shape(std::span<const Value> arguments) {
-  return box_infos(call_unboxed<kFunction>(nullptr, arguments, kParameterSequence<kFunction>));
+// What calls a typed function depends on its signature alone, so that the functions of a signature share it.
+// What a holder holds lives until the call is over.
+template <typename N, typename R, typename... A, size_t... I>
+Infos<N> call_shape(R (*function)(A...), [[maybe_unused]] std::span<const Value> arguments,
+                    std::index_sequence<I...>) {
+  return box_infos(function(Holder<A>(arguments[I]).get()...));
 }
-
-// Used while tracing alone, so it had better be small.
-template <auto kFunction>
-[[gnu::cold]] Infos<SymInt> boxed_symbolic_shape(std::span<const Value> arguments) {
-  return boxed_shape<SymInt, kFunction>(arguments);
-}
-
-template <auto kFunction>
-std::vector<Value> boxed_function(Context& context, std::span<const Value> arguments) {
-  if constexpr (std::is_void_v<typename Signature<decltype(kFunction)>::Result>) {
-    using S = Signature<decltype(kFunction)>;
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      std::tuple<Holder<std::tuple_element_t<I, typename S::Parameters>>...> holders{
-          Holder<std::tuple_element_t<I, typename S::Parameters>>(arguments[I])...};
-      (void)holders;
-      if constexpr (S::kTakesContext) {
-        kFunction(context, std::get<I>(holders).get()...);
-      } else {
-        kFunction(std::get<I>(holders).get()...);
-      }
-    }(kParameterSequence<kFunction>);
+template <typename R, typename... A, size_t... I>
+std::vector<Value> call_function(R (*function)(A...), [[maybe_unused]] std::span<const Value> arguments,
+                                 std::index_sequence<I...>) {
+  if constexpr (std::is_void_v<R>) {
+    function(Holder<A>(arguments[I]).get()...);
     return {};
   } else {
-    return box_result(call_unboxed<kFunction>(&context, arguments, kParameterSequence<kFunction>));
+    return box_result(function(Holder<A>(arguments[I]).get()...));
   }
 }
-
-template <typename T>
-decltype(auto) output(std::span<Tensor> outputs, [[maybe_unused]] size_t index) {
-  if constexpr (std::is_same_v<T, std::span<Tensor>>) {
-    return outputs;
+template <typename R, typename... A, size_t... I>
+std::vector<Value> call_function(R (*function)(Context&, A...), Context& context,
+                                 [[maybe_unused]] std::span<const Value> arguments,
+                                 std::index_sequence<I...>) {
+  if constexpr (std::is_void_v<R>) {
+    function(context, Holder<A>(arguments[I]).get()...);
+    return {};
   } else {
-    return (outputs[index]);
+    return box_result(function(context, Holder<A>(arguments[I]).get()...));
   }
 }
+template <typename... A, size_t... I>
+void call_kernel(void (*function)(A...), std::span<const Value> arguments, std::span<Tensor> outputs,
+                 std::index_sequence<I...>) {
+  function(Slot<A>(arguments, outputs, I, kInputCount<A...>).get()...);
+}
+template <typename... A, size_t... I>
+void call_kernel(void (*function)(Context&, A...), Context& context, std::span<const Value> arguments,
+                 std::span<Tensor> outputs, std::index_sequence<I...>) {
+  function(context, Slot<A>(arguments, outputs, I, kInputCount<A...>).get()...);
+}
 
+// The function in its untyped form.
+template <typename R, typename... A>
+BoxedShape<int64_t> boxed_shape(R (*function)(A...)) {
+  return {[](AnyFunction any, std::span<const Value> arguments) {
+            return call_shape<int64_t>(reinterpret_cast<R (*)(A...)>(any), arguments,
+                                       std::index_sequence_for<A...>());
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+
+// A rule over symbols is used while tracing alone, so it had better be small.
 template <auto kFunction>
-void boxed_kernel(Context& context, std::span<const Value> arguments, std::span<Tensor> outputs) {
-  using S = Signature<decltype(kFunction)>;
-  using P = typename S::Parameters;
-  constexpr size_t kInputs = CountInputs<P>::kCount;
-  [&]<size_t... I, size_t... O>(std::index_sequence<I...>, std::index_sequence<O...>) {
-    std::tuple<Holder<std::tuple_element_t<I, P>>...> holders{
-        Holder<std::tuple_element_t<I, P>>(arguments[I])...};
-    if constexpr (S::kTakesContext) {
-      kFunction(context, std::get<I>(holders).get()...,
-                output<std::tuple_element_t<kInputs + O, P>>(outputs, O)...);
-    } else {
-      kFunction(std::get<I>(holders).get()..., output<std::tuple_element_t<kInputs + O, P>>(outputs, O)...);
-    }
-  }(std::make_index_sequence<kInputs>(), std::make_index_sequence<std::tuple_size_v<P> - kInputs>());
+struct Cold;
+template <typename R, typename... A, R (*kFunction)(A...)>
+struct Cold<kFunction> {
+  [[gnu::cold]] static R call(A... arguments) { return kFunction(std::forward<A>(arguments)...); }
+};
+template <typename R, typename... A>
+BoxedShape<SymInt> boxed_symbolic_shape(R (*function)(A...)) {
+  return {[] [[gnu::cold]] (AnyFunction any, std::span<const Value> arguments) {
+            return call_shape<SymInt>(reinterpret_cast<R (*)(A...)>(any), arguments,
+                                      std::index_sequence_for<A...>());
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+
+template <typename R, typename... A>
+BoxedFunction boxed_function(R (*function)(A...)) {
+  return {[](AnyFunction any, Context&, std::span<const Value> arguments) {
+            return call_function(reinterpret_cast<R (*)(A...)>(any), arguments,
+                                 std::index_sequence_for<A...>());
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+template <typename R, typename... A>
+BoxedFunction boxed_function(R (*function)(Context&, A...)) {
+  return {[](AnyFunction any, Context& context, std::span<const Value> arguments) {
+            return call_function(reinterpret_cast<R (*)(Context&, A...)>(any), context, arguments,
+                                 std::index_sequence_for<A...>());
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+
+template <typename... A>
+BoxedKernel boxed_kernel(void (*function)(A...)) {
+  return {[](AnyFunction any, Context&, std::span<const Value> arguments, std::span<Tensor> outputs) {
+            call_kernel(reinterpret_cast<void (*)(A...)>(any), arguments, outputs,
+                        std::index_sequence_for<A...>());
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+template <typename... A>
+BoxedKernel boxed_kernel(void (*function)(Context&, A...)) {
+  return {[](AnyFunction any, Context& context, std::span<const Value> arguments, std::span<Tensor> outputs) {
+            call_kernel(reinterpret_cast<void (*)(Context&, A...)>(any), context, arguments, outputs,
+                        std::index_sequence_for<A...>());
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+
+// What the parameters take, results left out.
+template <typename R, typename... A>
+std::span<const ParameterType> parameter_types(R (*)(A...)) {
+  return {kParameterTypes<A...>, kInputCount<A...>};
+}
+template <typename R, typename... A>
+std::span<const ParameterType> parameter_types(R (*)(Context&, A...)) {
+  return {kParameterTypes<A...>, kInputCount<A...>};
 }
 
 }  // namespace flambeau::ops::boxing

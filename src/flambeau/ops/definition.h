@@ -19,9 +19,9 @@ class Definition {
   // The rule for plain numbers, and the same one for symbols.
   template <auto kNumbers, auto kSymbols>
   Definition& shape() {
-    op_->shape = &boxing::boxed_shape<int64_t, kNumbers>;
-    op_->symbolic_shape = &boxing::boxed_symbolic_shape<kSymbols>;
-    op_->shape_parameters = boxing::parameter_types<kNumbers>();
+    op_->shape = boxing::boxed_shape(kNumbers);
+    op_->symbolic_shape = boxing::boxed_symbolic_shape(&boxing::Cold<kSymbols>::call);
+    op_->shape_parameters = boxing::parameter_types(kNumbers);
     return *this;
   }
   // The result is the first tensor argument, seen as the rule says.
@@ -33,15 +33,15 @@ class Definition {
   template <auto kFunction>
   Definition& kernel() {
     op_->kind = Kind::kKernel;
-    op_->kernel = &boxing::boxed_kernel<kFunction>;
-    op_->parameters = boxing::parameter_types<kFunction>();
+    op_->kernel = boxing::boxed_kernel(kFunction);
+    op_->parameters = boxing::parameter_types(kFunction);
     return *this;
   }
   template <auto kFunction>
   Definition& function() {
     op_->kind = Kind::kFunction;
-    op_->function = &boxing::boxed_function<kFunction>;
-    op_->parameters = boxing::parameter_types<kFunction>();
+    op_->function = boxing::boxed_function(kFunction);
+    op_->parameters = boxing::parameter_types(kFunction);
     return *this;
   }
   // Calls other operators only. Beside a kernel it is another way to the same result.
@@ -49,9 +49,9 @@ class Definition {
   Definition& decomposition() {
     if (op_->kernel == nullptr) {
       op_->kind = Kind::kDecomposition;
-      op_->parameters = boxing::parameter_types<kFunction>();
+      op_->parameters = boxing::parameter_types(kFunction);
     }
-    op_->decomposition = &boxing::boxed_function<kFunction>;
+    op_->decomposition = boxing::boxed_function(kFunction);
     return *this;
   }
   Definition& elementwise() {

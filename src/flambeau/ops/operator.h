@@ -1,6 +1,7 @@
 // One operator: its schema and how to compute it. Built by Definition (definition.h), found in a Library.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -42,11 +43,23 @@ struct ParameterType {
 template <typename N>
 using Infos = std::vector<Info<N>>;
 
+// A typed function whose type is forgotten, and the caller that knows it.
+using AnyFunction = void (*)();
+template <typename Result, typename... Given>
+struct Boxed {
+  Result (*caller)(AnyFunction function, Given... given) = nullptr;
+  AnyFunction function = nullptr;
+
+  Result operator()(Given... given) const { return caller(function, given...); }
+  bool operator==(std::nullptr_t) const { return caller == nullptr; }
+};
+
 // The forms that boxing derives from typed functions. Arguments fit the schema, all of them in its order.
 template <typename N>
-using BoxedShape = Infos<N> (*)(std::span<const Value> arguments);
-using BoxedKernel = void (*)(Context& context, std::span<const Value> arguments, std::span<Tensor> outputs);
-using BoxedFunction = std::vector<Value> (*)(Context& context, std::span<const Value> arguments);
+using BoxedShape = Boxed<Infos<N>, std::span<const Value> /* arguments */>;
+using BoxedKernel =
+    Boxed<void, Context&, std::span<const Value> /* arguments */, std::span<Tensor> /* outputs */>;
+using BoxedFunction = Boxed<std::vector<Value>, Context&, std::span<const Value> /* arguments */>;
 
 enum class Kind : uint8_t {
   kKernel,         // a shape rule, and a kernel that fills results made by it
@@ -66,18 +79,18 @@ struct Operator {
   bool is_elementwise = false;
   // It draws random numbers, or is otherwise not a function of its arguments.
   bool is_random = false;
-  BoxedShape<int64_t> shape = nullptr;
-  BoxedShape<SymInt> symbolic_shape = nullptr;
-  BoxedKernel kernel = nullptr;
-  BoxedFunction function = nullptr;
-  BoxedFunction decomposition = nullptr;  // also where there is a kernel
+  BoxedShape<int64_t> shape;
+  BoxedShape<SymInt> symbolic_shape;
+  BoxedKernel kernel;
+  BoxedFunction function;
+  BoxedFunction decomposition;  // also where there is a kernel
   const Operator* base = nullptr;
   // Of an operator that a user added.
   std::function<std::vector<Value>(Context& context, std::span<const Value> arguments)> user_function;
   std::function<Infos<int64_t>(std::span<const Value> arguments)> user_shape;
   // The parameters of the C++ functions, for tests.
-  std::vector<ParameterType> shape_parameters;
-  std::vector<ParameterType> parameters;
+  std::span<const ParameterType> shape_parameters;
+  std::span<const ParameterType> parameters;
 
   std::string name() const { return schema.name.to_string(); }
   // One list of tensors, rather than single ones.
