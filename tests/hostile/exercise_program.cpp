@@ -40,7 +40,7 @@ class CappedSink final : public ByteSink {
 
 // An Error is fine, unless it says that the caller or the library is at fault: neither is a file's doing.
 template <typename Body>
-std::optional<ErrorCode> attempt(Body&& body) {
+std::optional<ErrorCode> attempt_program(Body&& body) {
   try {
     body();
     return std::nullopt;
@@ -72,7 +72,7 @@ void print_and_parse(const ExportedProgram& program, std::string_view json) {
 // What is written can be read, and is the same program.
 void write_and_read(const Package& package, PackageLayout layout, uint64_t file_size) {
   CappedSink sink((1U << 20) + 16 * file_size);
-  if (attempt([&] { pt2::write_package(sink, package, layout); })) return;
+  if (attempt_program([&] { pt2::write_package(sink, package, layout); })) return;
   try {
     const Package again = pt2::read_package(Mapping::from_buffer(sink.take()));
     if (json_of(again) != json_of(package)) throw std::logic_error("what was written is another program");
@@ -103,15 +103,15 @@ void exercise_program(const ExportedProgram& program) {
   const std::string json = pt2::write_program(program);
   if (pt2::write_program(program.clone()) != json) throw std::logic_error("a copy is another program");
   print_and_parse(program, json);
-  attempt([&] {
+  attempt_program([&] {
     const ExportedProgram canonical = graph::canonicalize(program);
     const std::string once = pt2::write_program(canonical);
     pt2::Notes notes;
     if (pt2::write_program(pt2::read_program(once, notes)) != once)
       throw std::logic_error("the canonical form reads as another program");
   });
-  attempt([&] { pt2::read_example_inputs(program); });
-  attempt([&] {
+  attempt_program([&] { pt2::read_example_inputs(program); });
+  attempt_program([&] {
     ExportedProgram older = program.clone();
     pt2::Notes notes;
     pt2::set_schema(older, {8, 5}, notes);
@@ -123,7 +123,7 @@ void exercise_program(const ExportedProgram& program) {
 
 std::optional<ErrorCode> exercise_package(const std::shared_ptr<Mapping>& mapping) {
   Package package;
-  const std::optional<ErrorCode> refused = attempt([&] { package = pt2::read_package(mapping); });
+  const std::optional<ErrorCode> refused = attempt_program([&] { package = pt2::read_package(mapping); });
   if (refused) return refused;
   for (const pt2::Model& model : package.models) exercise_program(model.program);
   const bool has_weights = package.layout != PackageLayout::kJson;
@@ -136,7 +136,7 @@ std::optional<ErrorCode> exercise_package(const std::shared_ptr<Mapping>& mappin
 std::optional<ErrorCode> exercise_program_json(std::string_view text) {
   ExportedProgram program;
   pt2::Notes notes;
-  const std::optional<ErrorCode> refused = attempt([&] { program = pt2::read_program(text, notes); });
+  const std::optional<ErrorCode> refused = attempt_program([&] { program = pt2::read_program(text, notes); });
   if (refused) return refused;
   const std::string written = pt2::write_program(program);
   try {

@@ -213,7 +213,7 @@ void put_word(Bytes& bytes, Random& random, std::string_view word) {
 
 size_t short_length(Random& random) { return 1 + random.below(size_t{1} << random.below(12)); }
 
-void mutate_once(Bytes& bytes, Random& random) {
+void mutate_bytes_once(Bytes& bytes, Random& random) {
   if (bytes.empty()) return insert(bytes, 0, "x");
   const size_t at = pick_place(bytes, random);
   switch (random.below(12)) {
@@ -328,7 +328,7 @@ void mutate_pickle_once(Bytes& bytes, Random& random) {
     case 6:
       return put_word(bytes, random, random.pick(kPickleWords));
     default:
-      return mutate_once(bytes, random);
+      return mutate_bytes_once(bytes, random);
   }
 }
 
@@ -336,10 +336,10 @@ bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
 void mutate_text_once(Bytes& bytes, Random& random) {
   if (random.one_in(4)) return put_word(bytes, random, random.pick(kTextWords));
-  if (random.one_in(4)) return mutate_once(bytes, random);
+  if (random.one_in(4)) return mutate_bytes_once(bytes, random);
   const auto from = bytes.begin() + static_cast<long>(random.below(bytes.size()));
   const auto first = std::find_if(from, bytes.end(), is_digit);
-  if (first == bytes.end()) return mutate_once(bytes, random);
+  if (first == bytes.end()) return mutate_bytes_once(bytes, random);
   const auto last = std::find_if_not(first, bytes.end(), is_digit);
   const auto at = static_cast<size_t>(first - bytes.begin());
   replace(bytes, at, static_cast<size_t>(last - first), std::to_string(odd_number(random)));
@@ -364,7 +364,7 @@ size_t mutate_header(Bytes& bytes, Random& random, size_t at, size_t size) {
 
 }  // namespace
 
-void mutate_blindly(Bytes& bytes, Random& random) { several_times(bytes, random, mutate_once); }
+void mutate_blindly(Bytes& bytes, Random& random) { several_times(bytes, random, mutate_bytes_once); }
 void mutate_pickle(Bytes& bytes, Random& random) { several_times(bytes, random, mutate_pickle_once); }
 void mutate_text(Bytes& bytes, Random& random) { several_times(bytes, random, mutate_text_once); }
 

@@ -6,12 +6,11 @@
 #include <charconv>
 #include <limits>
 
+#include "flambeau/base/ascii.h"
 #include "flambeau/base/utf8.h"
 
 namespace flambeau::json {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 void append_utf8(std::string& to, uint32_t code) {
   if (code < 0x80) {

@@ -7,10 +7,6 @@
 namespace flambeau::pickle {
 namespace {
 
-std::vector<std::string> golden_pickles(const std::string& name) {
-  return pickles_of_file(FLAMBEAU_GOLDEN_DIR "/pickle/" + name);
-}
-
 TEST(PickleBadInput, GlobalsAreInertAndListed) {
   const Parsed parsed = parse_text("(cos\nsystem\n(Vrm -rf /\ntRcbuiltins\nprint\ncos\nsystem\nt.");
   EXPECT_EQ(show(parsed.tree.root()), "(reduce os.system('rm -rf /'), builtins.print, os.system)");

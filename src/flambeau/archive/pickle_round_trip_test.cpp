@@ -7,10 +7,6 @@
 namespace flambeau::pickle {
 namespace {
 
-std::vector<std::string> golden_pickles(const std::string& name) {
-  return pickles_of_file(FLAMBEAU_GOLDEN_DIR "/pickle/" + name);
-}
-
 struct Record {
   std::string name;
   std::string data;

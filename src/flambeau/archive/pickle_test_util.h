@@ -130,4 +130,8 @@ inline std::vector<std::string> pickles_of_file(const std::string& path) {
   return pickles;
 }
 
+inline std::vector<std::string> golden_pickles(const std::string& name) {
+  return pickles_of_file(FLAMBEAU_GOLDEN_DIR "/pickle/" + name);
+}
+
 }  // namespace flambeau::pickle

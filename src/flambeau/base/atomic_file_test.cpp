@@ -32,7 +32,7 @@ void save(const std::string& path, std::string_view content, FileApi& api = File
   file.commit();
 }
 
-std::string error_of(const std::string& path, ErrorCode code, FileApi& api = FileApi::system()) {
+std::string save_error(const std::string& path, ErrorCode code, FileApi& api = FileApi::system()) {
   try {
     save(path, "new", api);
   } catch (const Error& error) {
@@ -247,21 +247,21 @@ TEST(AtomicFile, KeepsAMappingOfTheOldFileValid) {
 
 TEST(AtomicFile, SaysWhyItCannot) {
   const TemporaryFolder folder;
-  EXPECT_EQ(error_of(folder.path(), ErrorCode::kInvalidArgument),
+  EXPECT_EQ(save_error(folder.path(), ErrorCode::kInvalidArgument),
             folder.path() + ": is not a regular file and cannot be replaced (choose another output path)");
-  EXPECT_EQ(error_of("/dev/null", ErrorCode::kInvalidArgument),
+  EXPECT_EQ(save_error("/dev/null", ErrorCode::kInvalidArgument),
             "/dev/null: is not a regular file and cannot be replaced (choose another output path)");
-  EXPECT_EQ(error_of(folder / "no/a", ErrorCode::kNotFound),
+  EXPECT_EQ(save_error(folder / "no/a", ErrorCode::kNotFound),
             (folder / "no/a") + ": the folder '" + (folder / "no") +
                 "' cannot be opened: No such file or directory (check the path)");
   std::filesystem::create_symlink("loop", folder / "loop");
-  EXPECT_EQ(error_of(folder / "loop", ErrorCode::kIo),
+  EXPECT_EQ(save_error(folder / "loop", ErrorCode::kIo),
             (folder / "loop") + ": cannot be examined: Too many levels of symbolic links");
   write_file(folder / "a", "old");
-  EXPECT_EQ(error_of(folder / "a/b", ErrorCode::kIo),
+  EXPECT_EQ(save_error(folder / "a/b", ErrorCode::kIo),
             (folder / "a/b") + ": cannot be examined: Not a directory");
-  EXPECT_EQ(error_of("", ErrorCode::kInvalidArgument), "the path is empty");
-  EXPECT_EQ(error_of(std::string("a\0b", 3), ErrorCode::kInvalidArgument),
+  EXPECT_EQ(save_error("", ErrorCode::kInvalidArgument), "the path is empty");
+  EXPECT_EQ(save_error(std::string("a\0b", 3), ErrorCode::kInvalidArgument),
             "a\\x00b: the path has a NUL byte in it");
 }
 
@@ -270,7 +270,7 @@ TEST(AtomicFile, SaysThatTheDiskIsFull) {
   write_file(folder / "a", "old");
   FaultyFileApi api;
   api.fail_all("write", ENOSPC);
-  EXPECT_EQ(error_of(folder / "a", ErrorCode::kIo, api),
+  EXPECT_EQ(save_error(folder / "a", ErrorCode::kIo, api),
             (folder / "a") +
                 ": cannot be written: No space left on device (free some space on the disk and try again)");
   EXPECT_EQ(read_file(folder / "a"), "old");

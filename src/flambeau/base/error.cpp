@@ -80,6 +80,10 @@ void Error::rebuild_text() {
   if (!remedy_.empty()) text_ += fmt::format(" ({})", remedy_);
 }
 
+void corrupt(std::string message, std::string remedy) {
+  throw Error(ErrorCode::kCorrupt, std::move(message), std::move(remedy));
+}
+
 std::string printable(std::string_view text, size_t most) {
   std::string out;
   size_t at = 0;

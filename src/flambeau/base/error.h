@@ -62,6 +62,9 @@ class Error : public std::exception {
   std::string text_;
 };
 
+// What readers throw most: Error(kCorrupt).
+[[noreturn]] void corrupt(std::string message, std::string remedy = {});
+
 // Runs `body`; an Error that leaves it gains the location.
 template <typename Body>
 decltype(auto) with_location(std::string_view kind, std::string_view value, Body&& body) {

@@ -20,7 +20,7 @@ using testing::read_file;
 using testing::TemporaryFolder;
 using testing::write_file;
 
-std::string error_of(const std::string& path, ErrorCode code, FileApi& api = FileApi::system()) {
+std::string open_error(const std::string& path, ErrorCode code, FileApi& api = FileApi::system()) {
   try {
     Mapping::open(path, api);
   } catch (const Error& error) {
@@ -93,15 +93,15 @@ TEST(Mapping, ReadsAPipeToItsEnd) {
 
 TEST(Mapping, SaysWhyItCannot) {
   const TemporaryFolder folder;
-  EXPECT_EQ(error_of(folder / "none.pt", ErrorCode::kNotFound),
+  EXPECT_EQ(open_error(folder / "none.pt", ErrorCode::kNotFound),
             (folder / "none.pt") + ": cannot be opened: No such file or directory (check the path)");
-  EXPECT_EQ(error_of(folder.path(), ErrorCode::kInvalidArgument),
+  EXPECT_EQ(open_error(folder.path(), ErrorCode::kInvalidArgument),
             folder.path() + ": is a folder, a file is needed");
   write_file(folder / "a", "x");
-  EXPECT_EQ(error_of(folder / "a/b", ErrorCode::kIo),
+  EXPECT_EQ(open_error(folder / "a/b", ErrorCode::kIo),
             (folder / "a/b") + ": cannot be opened: Not a directory");
-  EXPECT_EQ(error_of("", ErrorCode::kInvalidArgument), "the path is empty");
-  EXPECT_EQ(error_of(std::string("a\0b", 3), ErrorCode::kInvalidArgument),
+  EXPECT_EQ(open_error("", ErrorCode::kInvalidArgument), "the path is empty");
+  EXPECT_EQ(open_error(std::string("a\0b", 3), ErrorCode::kInvalidArgument),
             "a\\x00b: the path has a NUL byte in it");
 }
 
@@ -112,7 +112,7 @@ TEST(Mapping, SaysWhichCallFailed) {
   const auto with = [&](const char* call, int error_number) {
     FaultyFileApi api;
     api.fail_all(call, error_number);
-    return error_of(path, ErrorCode::kIo, api);
+    return open_error(path, ErrorCode::kIo, api);
   };
   EXPECT_EQ(with("open", EMFILE),
             path +

@@ -12,7 +12,7 @@
 namespace flambeau {
 namespace {
 
-constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kUnbounded = std::numeric_limits<uint64_t>::max();
 
 // The bytes of the storages that no earlier tensor had.
 uint64_t new_bytes(const Tensor& tensor, std::unordered_set<const Storage*>& seen) {
@@ -20,7 +20,7 @@ uint64_t new_bytes(const Tensor& tensor, std::unordered_set<const Storage*>& see
     uint64_t total = 0;
     for (const Tensor* part :
          {&parts->indices, &parts->compressed_indices, &parts->plain_indices, &parts->values}) {
-      if (part->defined()) total = try_add(total, new_bytes(*part, seen)).value_or(kMost);
+      if (part->defined()) total = try_add(total, new_bytes(*part, seen)).value_or(kUnbounded);
     }
     return total;
   }
@@ -34,9 +34,9 @@ uint64_t new_bytes(const Tensor& tensor, std::unordered_set<const Storage*>& see
 ExpansionBudget::ExpansionBudget(std::span<const CheckpointTensor> tensors) {
   std::unordered_set<const Storage*> seen;
   for (const CheckpointTensor& entry : tensors) {
-    stored_ = try_add(stored_, new_bytes(entry.tensor, seen)).value_or(kMost);
+    stored_ = try_add(stored_, new_bytes(entry.tensor, seen)).value_or(kUnbounded);
   }
-  most_ = std::max(kFree, try_mul(stored_, kFactor).value_or(kMost));
+  most_ = std::max(kFree, try_mul(stored_, kFactor).value_or(kUnbounded));
 }
 
 void ExpansionBudget::spend(const Tensor& tensor) {
@@ -44,7 +44,7 @@ void ExpansionBudget::spend(const Tensor& tensor) {
   // Quantized tensors are looked at as float32, twice when they are compared.
   const uint64_t bytes = tensor.quantizer() == nullptr
                              ? tensor.byte_count()
-                             : try_mul<uint64_t>(tensor.element_count(), 8).value_or(kMost);
+                             : try_mul<uint64_t>(tensor.element_count(), 8).value_or(kUnbounded);
   if (bytes > most_ - spent_) {
     throw Error(
         ErrorCode::kLimit,

@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::unordered_set<std::string>;
 
-[[noreturn]] void corrupt(std::string message) {
+[[noreturn]] void invalid(std::string message) {
   throw Error(ErrorCode::kCorrupt, std::move(message), "see what flambeau verify says of it");
 }
 
@@ -54,7 +54,7 @@ class NodeOrder {
       }
     }
     if (ordered.size() != nodes_.size()) {
-      corrupt(fmt::format("{} of {} nodes cannot be ordered: they wait for each other's values",
+      invalid(fmt::format("{} of {} nodes cannot be ordered: they wait for each other's values",
                           nodes_.size() - ordered.size(), nodes_.size()));
     }
     return ordered;
@@ -88,7 +88,7 @@ class NodeOrder {
       for (const Argument& output : nodes_[i]->outputs()) {
         for_each_visible_ref(output, [&](const ValueRef& ref) {
           if (ref && ref->producer() != nodes_[i])
-            corrupt(fmt::format("the value '{}' is given twice", printable(ref->name())));
+            invalid(fmt::format("the value '{}' is given twice", printable(ref->name())));
         });
       }
       for (const NamedArgument& input : nodes_[i]->inputs()) {
@@ -99,7 +99,7 @@ class NodeOrder {
             users_[producer->position()].push_back(i);
             ++waiting_[i];
           } else if (!ref->is_input()) {
-            corrupt(fmt::format("node '{}' uses '{}', which nothing gives", printable(nodes_[i]->label()),
+            invalid(fmt::format("node '{}' uses '{}', which nothing gives", printable(nodes_[i]->label()),
                                 printable(ref->name())));
           }
         });
@@ -111,7 +111,7 @@ class NodeOrder {
     for_each_visible_ref(argument, [&](const ValueRef& ref) {
       if (!ref) return;
       if (!ranks_.emplace(ref.get(), static_cast<int64_t>(ranks_.size())).second) {
-        corrupt(fmt::format("the value '{}' is given twice", printable(ref->name())));
+        invalid(fmt::format("the value '{}' is given twice", printable(ref->name())));
       }
     });
   }
@@ -120,7 +120,7 @@ class NodeOrder {
     if (!ref || constants_.contains(ref->name())) return -1;
     const auto found = ranks_.find(ref.get());
     if (found == ranks_.end()) {
-      corrupt(
+      invalid(
           fmt::format("the value '{}' is given in a dictionary, which has no order", printable(ref->name())));
     }
     return found->second;
@@ -173,7 +173,7 @@ void canonicalize_graph(Graph& graph, const Names& constants, KeptNames& kept) {
     for_each_visible_ref(argument, [&](const ValueRef& ref) {
       if (!ref) return;
       if (ref->kind() == ValueKind::kUnknown) {
-        corrupt(fmt::format("the value '{}' is not described", printable(ref->name())));
+        invalid(fmt::format("the value '{}' is not described", printable(ref->name())));
       }
       names.emplace_back(ref.get(), fmt::format("_{}", names.size()));
     });
@@ -197,7 +197,7 @@ void canonicalize_graph(Graph& graph, const Names& constants, KeptNames& kept) {
   for (const auto& [value, name] : names) {
     const Value* const other = graph.find(name);
     if (other == nullptr || renamed.contains(other)) continue;
-    corrupt(fmt::format("nothing gives the value '{}', and the canonical form needs its name", name));
+    invalid(fmt::format("nothing gives the value '{}', and the canonical form needs its name", name));
   }
   graph.rename_all(names);
   kept.restore(graph);
@@ -267,7 +267,7 @@ SpecRank rank_of(const OutputSpec& spec, size_t index) {
 template <typename Spec>
 void sort_specs(std::vector<Spec>& specs, std::vector<Argument>& arguments, std::string_view what) {
   if (specs.size() != arguments.size()) {
-    corrupt(fmt::format("the graph has {} {}, and the signature {}", arguments.size(), what, specs.size()));
+    invalid(fmt::format("the graph has {} {}, and the signature {}", arguments.size(), what, specs.size()));
   }
   std::vector<size_t> order(specs.size());
   std::iota(order.begin(), order.end(), size_t{0});

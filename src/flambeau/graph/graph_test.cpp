@@ -47,7 +47,7 @@ Names names_of(const Graph& graph, ValueKind kind) {
 }
 
 template <typename Body>
-std::string error_of(Body&& body) {
+std::string edit_error(Body&& body) {
   try {
     body();
   } catch (const Error& error) {
@@ -102,7 +102,7 @@ TEST(Graph, ReplacingUsesLeavesTheDefinition) {
 
 TEST(Graph, ErasesANodeWithItsValuesOnlyWhenUnused) {
   Chain3 c;
-  EXPECT_EQ(error_of([&] { c.graph.erase(*c.sin); }),
+  EXPECT_EQ(edit_error([&] { c.graph.erase(*c.sin); }),
             "node 'a' cannot be removed: its value 'a' is still used");
   c.a.replace_uses_with(c.x);
   c.graph.erase(*c.sin);
@@ -113,7 +113,7 @@ TEST(Graph, ErasesANodeWithItsValuesOnlyWhenUnused) {
 
 TEST(Graph, ErasesAValueOnlyWhenNothingRefersToIt) {
   Chain3 c;
-  EXPECT_EQ(error_of([&] { c.graph.erase(c.x); }),
+  EXPECT_EQ(edit_error([&] { c.graph.erase(c.x); }),
             "the value 'x' cannot be removed: it is still referred to");
   Value& spare = c.graph.add_value("spare", SymInt(3));
   c.graph.erase(spare);
@@ -143,11 +143,11 @@ TEST(Graph, InsertsAndMovesNodes) {
 
 TEST(Graph, NamesAreUniqueAndCanChange) {
   Chain3 c;
-  EXPECT_EQ(error_of([&] { c.graph.add_value("a", TensorMeta()); }), "the graph has a value 'a' already");
+  EXPECT_EQ(edit_error([&] { c.graph.add_value("a", TensorMeta()); }), "the graph has a value 'a' already");
   c.graph.rename(c.a, "sine");
   EXPECT_EQ(c.graph.find("a"), nullptr);
   EXPECT_EQ(c.graph.find("sine"), &c.a);
-  EXPECT_EQ(error_of([&] { c.graph.rename(c.a, "b"); }), "the graph has a value 'b' already");
+  EXPECT_EQ(edit_error([&] { c.graph.rename(c.a, "b"); }), "the graph has a value 'b' already");
   // All at once, so that two may swap.
   c.graph.rename_all({{&c.x, "b"}, {&c.b, "x"}});
   EXPECT_EQ(c.graph.find("b"), &c.x);

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <iterator>
 
+#include "flambeau/base/ascii.h"
+
 namespace flambeau::graph {
 namespace {
 
@@ -180,9 +182,6 @@ constexpr std::string_view kBuiltins[] = {
     "vars",
     "zip",
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
 
 }  // namespace
 

@@ -21,7 +21,7 @@ TensorMeta tensor(std::vector<SymInt> sizes, std::vector<SymInt> strides, DType 
   return meta;
 }
 
-SymInt symbol(std::string name) {
+SymInt plain_symbol(std::string name) {
   SymExpr expr;
   expr.text = "Symbol('" + name + "', positive=True, integer=True)";
   expr.hint = int64_t{5};
@@ -44,7 +44,7 @@ ExportedProgram small_program() {
   ExportedProgram program;
   Graph& graph = program.graph();
   Value& w = graph.add_value("p_w", tensor({4}, {1}));
-  Value& x = graph.add_value("x", tensor({symbol("s77"), 4}, {4, 1}));
+  Value& x = graph.add_value("x", tensor({plain_symbol("s77"), 4}, {4, 1}));
   graph.add_input(Argument::tensor(w));
   graph.add_input(Argument::tensor(x));
   Node& split = graph.append("torch.ops.aten.split.Tensor");
@@ -56,8 +56,8 @@ ExportedProgram small_program() {
   split.add_input("self", Argument::tensor(x));
   split.add_input("split_size", Argument::make<K::kInt>(2));
   split.add_input("dim", Argument::make<K::kInt>(1));
-  Value& a = graph.add_value("getitem", tensor({symbol("s77"), 2}, {4, 1}));
-  Value& b = graph.add_value("getitem_1", tensor({symbol("s77"), 2}, {4, 1}));
+  Value& a = graph.add_value("getitem", tensor({plain_symbol("s77"), 2}, {4, 1}));
+  Value& b = graph.add_value("getitem_1", tensor({plain_symbol("s77"), 2}, {4, 1}));
   std::vector<ValueRef> halves;
   halves.emplace_back(a);
   halves.emplace_back(b);
@@ -67,7 +67,7 @@ ExportedProgram small_program() {
   add.add_input("self", Argument::tensor(a));
   add.add_input("other", Argument::tensor(b));
   add.add_input("alpha", Argument::make<K::kFloat>(0.5), PassedBy::kKeyword);
-  Value& sum = graph.add_value("add", tensor({symbol("s77"), 2}, {2, 1}));
+  Value& sum = graph.add_value("add", tensor({plain_symbol("s77"), 2}, {2, 1}));
   add.add_output(Argument::tensor(sum));
   graph.add_output(Argument::tensor(sum));
   graph.add_output(Argument::tensor(w));

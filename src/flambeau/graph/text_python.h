@@ -13,6 +13,7 @@ namespace flambeau::graph {
 
 // 'text', in double quotes when it holds single ones only; everything that is not printable is escaped.
 std::string python_repr(std::string_view text);
+inline std::string python_repr(const std::string& text) { return python_repr(std::string_view(text)); }
 std::string python_repr(double value);
 std::string python_repr(std::complex<double> value);
 // JSON as the dictionaries, lists and constants that json.loads makes of it.

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "flambeau/base/ascii.h"
 #include "flambeau/base/utf8.h"
 
 namespace flambeau::graph {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
 
 // Encoded surrogates too, which strings of files may hold.
 void append_utf8(std::string& to, uint32_t code) {

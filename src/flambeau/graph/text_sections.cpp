@@ -9,11 +9,9 @@
 namespace flambeau::graph {
 namespace {
 
-std::string quoted(std::string_view text) { return python_repr(text); }
-
 std::string string_list(const std::vector<std::string>& list) {
   std::string out = "[";
-  for (size_t i = 0; i < list.size(); ++i) out += (i > 0 ? ", " : "") + quoted(list[i]);
+  for (size_t i = 0; i < list.size(); ++i) out += (i > 0 ? ", " : "") + python_repr(list[i]);
   return out + "]";
 }
 
@@ -42,7 +40,8 @@ class SectionPrinter {
     out_ +=
         fmt::format("Schema version: {}.{}\n", program_.schema_version.major, program_.schema_version.minor);
     strings("Verifiers", program_.verifiers);
-    if (!program_.torch_version.empty()) out_ += "Torch version: " + quoted(program_.torch_version) + "\n";
+    if (!program_.torch_version.empty())
+      out_ += "Torch version: " + python_repr(program_.torch_version) + "\n";
     extras("Graph module extra", program_.graph_module_extras);
     extras("Signature extra", program_.signature.extras);
     extras("Extra", program_.extras);
@@ -68,14 +67,14 @@ class SectionPrinter {
   }
 
   static std::string unknown_note(const json::Member& member) {
-    return "json " + quoted(json::dump(json::Value(json::Object{member})));
+    return "json " + python_repr(json::dump(json::Value(json::Object{member})));
   }
 
   static std::string constant_note(const ConstantValue& value) {
     std::string out = "constant ";
     if (const auto* const integer = std::get_if<int64_t>(&value)) return out + std::to_string(*integer);
     if (const auto* const real = std::get_if<double>(&value)) return out + python_repr(*real);
-    if (const auto* const text = std::get_if<std::string>(&value)) return out + quoted(*text);
+    if (const auto* const text = std::get_if<std::string>(&value)) return out + python_repr(*text);
     if (const auto* const flag = std::get_if<bool>(&value)) return out + (*flag ? "True" : "False");
     return out + "None";
   }
@@ -105,7 +104,7 @@ class SectionPrinter {
       case InputKind::kBuffer:
       case InputKind::kTensorConstant:
       case InputKind::kCustomObj:
-        text += " target=" + quoted(spec.target);
+        text += " target=" + python_repr(spec.target);
         break;
       default:
         break;
@@ -128,11 +127,11 @@ class SectionPrinter {
       case OutputKind::kBufferMutation:
       case OutputKind::kGradientToParameter:
       case OutputKind::kParameterMutation:
-        text += " target=" + quoted(spec.target);
+        text += " target=" + python_repr(spec.target);
         break;
       case OutputKind::kGradientToUserInput:
       case OutputKind::kUserInputMutation:
-        if (spec.input) text += " target=" + quoted(spec.input->name());
+        if (spec.input) text += " target=" + python_repr(spec.input->name());
         break;
       default:
         break;
@@ -158,7 +157,7 @@ class SectionPrinter {
     if (context_.exprs.entries().empty()) return;
     out_ += "Expressions:\n";
     for (const ExprNames::Entry& entry : context_.exprs.entries()) {
-      out_ += fmt::format("    {} = {}", quoted(entry.name), quoted(entry.expr->text));
+      out_ += fmt::format("    {} = {}", python_repr(entry.name), python_repr(entry.expr->text));
       const auto& hint = entry.expr->hint;
       if (const auto* const integer = std::get_if<int64_t>(&hint)) out_ += fmt::format(" hint {}", *integer);
       if (const auto* const flag = std::get_if<bool>(&hint)) out_ += *flag ? " hint True" : " hint False";
@@ -181,14 +180,14 @@ class SectionPrinter {
     if (program_.module_call_graph.empty()) return;
     out_ += "Module calls:\n";
     for (const ModuleCallEntry& entry : program_.module_call_graph) {
-      out_ += "    " + quoted(entry.fqn);
+      out_ += "    " + python_repr(entry.fqn);
       if (!entry.extras.empty()) out_ += " " + extras_note("extra", entry.extras);
       out_ += '\n';
       if (!entry.signature) continue;
       argument_list("inputs", entry.signature->inputs);
       argument_list("outputs", entry.signature->outputs);
-      out_ += "        in_spec: " + quoted(entry.signature->in_spec) + "\n";
-      out_ += "        out_spec: " + quoted(entry.signature->out_spec) + "\n";
+      out_ += "        in_spec: " + python_repr(entry.signature->in_spec) + "\n";
+      out_ += "        out_spec: " + python_repr(entry.signature->out_spec) + "\n";
       if (entry.signature->forward_arg_names) {
         out_ += "        forward_arg_names: " + string_list(*entry.signature->forward_arg_names) + "\n";
       }
@@ -201,14 +200,15 @@ class SectionPrinter {
   void string_map(std::string_view title, const StringMap& map) {
     if (map.empty()) return;
     out_ += fmt::format("{}:\n", title);
-    for (const auto& [key, text] : map) out_ += fmt::format("    {} = {}\n", quoted(key), quoted(text));
+    for (const auto& [key, text] : map)
+      out_ += fmt::format("    {} = {}\n", python_repr(key), python_repr(text));
   }
 
   void named_tuples() {
     if (program_.named_tuples.empty()) return;
     out_ += "Named tuples:\n";
     for (const ExportedProgram::NamedTupleDef& tuple : program_.named_tuples) {
-      out_ += fmt::format("    {} = {}", quoted(tuple.name), string_list(tuple.fields));
+      out_ += fmt::format("    {} = {}", python_repr(tuple.name), string_list(tuple.fields));
       if (!tuple.extras.empty()) out_ += " " + extras_note("extra", tuple.extras);
       out_ += '\n';
     }
@@ -217,20 +217,20 @@ class SectionPrinter {
   void strings(std::string_view title, const std::vector<std::string>& list) {
     if (list.empty()) return;
     out_ += fmt::format("{}:\n", title);
-    for (const std::string& text : list) out_ += "    " + quoted(text) + "\n";
+    for (const std::string& text : list) out_ += "    " + python_repr(text) + "\n";
   }
 
   void opset() {
     if (program_.opset_version.empty()) return;
     out_ += "Opset version:\n";
     for (const auto& [name, version] : program_.opset_version) {
-      out_ += fmt::format("    {} = {}\n", quoted(name), version);
+      out_ += fmt::format("    {} = {}\n", python_repr(name), version);
     }
   }
 
   void extras(std::string_view title, const Extras& members) {
     if (members.empty()) return;
-    out_ += fmt::format("{}: {}\n", title, quoted(json::dump(json::Value(members.members()))));
+    out_ += fmt::format("{}: {}\n", title, python_repr(json::dump(json::Value(members.members()))));
   }
 
   void texts() {
@@ -238,7 +238,7 @@ class SectionPrinter {
     out_ += "Texts:\n";
     size_t number = 0;
     for (const std::string* text : context_.texts.texts()) {
-      out_ += fmt::format("    @{} = {}\n", ++number, quoted(*text));
+      out_ += fmt::format("    @{} = {}\n", ++number, python_repr(*text));
     }
   }
 

@@ -16,6 +16,10 @@
 
 namespace flambeau::graph::verifying {
 
+// The remedy where a program contradicts itself.
+constexpr std::string_view kExportAgain =
+    "the file is damaged or its writer is wrong: export the program again";
+
 // One graph and how it was reached. A chain rather than a text, so that deep nesting costs nothing until
 // something is found.
 struct Scope {

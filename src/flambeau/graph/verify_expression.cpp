@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "flambeau/base/ascii.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::graph::verifying {
 namespace {
-
-bool is_word_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
 
 // Operands and operators take turns; brackets are counted, not followed, so that depth costs no stack.
 class Scanner {

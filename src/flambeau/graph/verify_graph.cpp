@@ -10,9 +10,6 @@
 namespace flambeau::graph::verifying {
 namespace {
 
-constexpr std::string_view kExportAgain =
-    "the file is damaged or its writer is wrong: export the program again";
-
 // What kind of value an argument of that kind refers to.
 ValueKind referred_kind(ArgumentKind kind) {
   switch (kind) {

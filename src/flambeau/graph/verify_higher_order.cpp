@@ -10,6 +10,8 @@
 namespace flambeau::graph::verifying {
 namespace {
 
+using K = ArgumentKind;
+
 // How the numbers of inputs and outputs of the graphs follow from the call.
 enum class Fit : uint8_t {
   kNone,
@@ -85,7 +87,6 @@ const Form* find_form(std::string_view name) {
 }
 
 bool fits(char letter, const Argument& argument) {
-  using K = ArgumentKind;
   const K kind = argument.kind();
   switch (letter) {
     case 'G':

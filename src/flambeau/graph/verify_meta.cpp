@@ -9,9 +9,6 @@
 namespace flambeau::graph::verifying {
 namespace {
 
-constexpr std::string_view kExportAgain =
-    "the file is damaged or its writer is wrong: export the program again";
-
 // Quantized and raw bits have no number in the format.
 bool has_schema_number(DType dtype) {
   switch (dtype) {

@@ -10,8 +10,7 @@
 namespace flambeau::graph::verifying {
 namespace {
 
-constexpr std::string_view kExportAgain =
-    "the file is damaged or its writer is wrong: export the program again";
+using K = ArgumentKind;
 
 // "'x'", or what it is when it has no name.
 std::string words(const Argument& argument) {
@@ -21,7 +20,6 @@ std::string words(const Argument& argument) {
 
 // The value of a constant as people write it; nothing for what is no constant.
 std::optional<std::string> constant_text(const Argument& argument) {
-  using K = ArgumentKind;
   switch (argument.kind()) {
     case K::kNone:
       return "none";
@@ -39,7 +37,6 @@ std::optional<std::string> constant_text(const Argument& argument) {
 }
 
 Argument to_argument(const ConstantValue& value) {
-  using K = ArgumentKind;
   if (const auto* number = std::get_if<int64_t>(&value)) return Argument::make<K::kInt>(*number);
   if (const auto* real = std::get_if<double>(&value)) return Argument::make<K::kFloat>(*real);
   if (const auto* text = std::get_if<std::string>(&value)) return Argument::make<K::kString>(*text);

@@ -8,9 +8,6 @@
 namespace flambeau::graph::verifying {
 namespace {
 
-constexpr std::string_view kExportAgain =
-    "the file is damaged or its writer is wrong: export the program again";
-
 class WeightVerifier {
  public:
   explicit WeightVerifier(Context& context) : context_(context), program_(context.program) {}

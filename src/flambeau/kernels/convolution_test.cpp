@@ -125,13 +125,13 @@ void check(const ConvolutionShape& shape, bool with_bias) {
   ASSERT_EQ(found, wanted);
 }
 
-constexpr ImageOrder kOrders[] = {ImageOrder::kChannelsFirst, ImageOrder::kChannelsLast};
+constexpr ImageOrder kImageOrders[] = {ImageOrder::kChannelsFirst, ImageOrder::kChannelsLast};
 
 template <typename T>
 void check_all(DType dtype) {
   for (const bool transposed : {false, true}) {
-    for (const ImageOrder input_order : kOrders) {
-      for (const ImageOrder output_order : kOrders) {
+    for (const ImageOrder input_order : kImageOrders) {
+      for (const ImageOrder output_order : kImageOrders) {
         ConvolutionShape shape = {.dtype = dtype,
                                   .transposed = transposed,
                                   .batch = 2,
@@ -266,7 +266,7 @@ void check_small(DType dtype, ConvolutionShape shape) {
 
 TEST(Convolution, SixteenBits) {
   for (const bool transposed : {false, true}) {
-    for (const ImageOrder order : kOrders) {
+    for (const ImageOrder order : kImageOrders) {
       for (const int64_t groups : {1, 8}) {
         const ConvolutionShape shape = {.transposed = transposed,
                                         .batch = 2,

@@ -53,5 +53,15 @@ FLAMBEAU_FOR_EACH_ISA(FLAMBEAU_DECLARE_GEMM)
 // The table for this processor.
 template <typename T>
 const GemmKernels<T>& gemm_kernels();
+template <>
+const GemmKernels<float>& gemm_kernels<float>();
+template <>
+const GemmKernels<double>& gemm_kernels<double>();
+template <>
+const GemmKernels<uint64_t>& gemm_kernels<uint64_t>();
+template <>
+const GemmKernels<std::complex<float>>& gemm_kernels<std::complex<float>>();
+template <>
+const GemmKernels<std::complex<double>>& gemm_kernels<std::complex<double>>();
 
 }  // namespace flambeau::kernels

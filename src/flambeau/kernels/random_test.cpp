@@ -13,6 +13,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/tensor/wide_rows.h"
+#include "support/hex.h"
 
 namespace flambeau::kernels {
 namespace {
@@ -30,14 +31,6 @@ std::string hash(ByteSpan bytes) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
   return text;
-}
-
-std::vector<uint8_t> from_hex(const std::string& text) {
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
 }
 
 std::vector<double> as_doubles(DType dtype, const std::vector<uint8_t>& bytes) {

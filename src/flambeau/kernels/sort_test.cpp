@@ -12,17 +12,10 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
+#include "support/hex.h"
 
 namespace flambeau::kernels {
 namespace {
-
-std::vector<uint8_t> from_hex(const std::string& text) {
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
-}
 
 TEST(Sort, OrdersArePyTorchs) {
   std::ifstream file(FLAMBEAU_GOLDEN_DIR "/sort/orders.txt");

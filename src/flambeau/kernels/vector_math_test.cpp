@@ -11,7 +11,7 @@
 namespace flambeau::kernels {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Floats of every exponent and sign, the usual range in detail, and the special ones.
 std::vector<float> samples() {
@@ -28,18 +28,18 @@ std::vector<float> samples() {
 
 double ulps(float found, double expected) {
   const auto rounded = static_cast<float>(expected);
-  if (std::isnan(rounded)) return std::isnan(found) ? 0 : kInf;
-  if (std::isinf(rounded) || std::isinf(found)) return rounded == found ? 0 : kInf;
+  if (std::isnan(rounded)) return std::isnan(found) ? 0 : kInfinity;
+  if (std::isinf(rounded) || std::isinf(found)) return rounded == found ? 0 : kInfinity;
   const float size = std::max(std::abs(rounded), std::numeric_limits<float>::min());
   const double unit =
       static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity())) - size;
   return std::abs(found - expected) / unit;
 }
 
-using Loop = void (*)(const float*, float*, size_t);
+using FloatLoop = void (*)(const float*, float*, size_t);
 using Exact = double (*)(double);
 
-void check(const char* name, Loop loop, Exact exact, double most) {
+void check(const char* name, FloatLoop loop, Exact exact, double most) {
   const std::vector<float> x = samples();
   std::vector<float> y(x.size());
   loop(x.data(), y.data(), x.size());
@@ -101,7 +101,7 @@ TEST(VectorMath, ErrorFunctionAndRoots) {
 }
 
 // PyTorch's formulas, in whose tails digits are lost: compared with its tolerance for float32.
-void check_close(const char* name, Loop loop, Exact exact) {
+void check_close(const char* name, FloatLoop loop, Exact exact) {
   const std::vector<float> x = samples();
   std::vector<float> y(x.size());
   loop(x.data(), y.data(), x.size());
@@ -176,7 +176,7 @@ TEST(VectorMath, PowersOfAllKinds) {
 }
 
 TEST(VectorMath, DoublesToThreeUlps) {
-  std::vector<double> x = {0.0,    -0.0,  kInf, -kInf, std::numeric_limits<double>::quiet_NaN(),
+  std::vector<double> x = {0.0,    -0.0,  kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
                            5e-324, 709.7, 709.9};
   for (int i = -30000; i <= 30000; ++i) x.push_back(i / 41.7);
   for (int i = -30000; i <= 30000; ++i) x.push_back(std::ldexp(1.0 + (i & 1023) / 1024.0, i / 30));
@@ -189,7 +189,7 @@ TEST(VectorMath, DoublesToThreeUlps) {
         ASSERT_TRUE(std::isnan(rounded) ? std::isnan(y[i]) : y[i] == rounded) << name << "(" << x[i] << ")";
         continue;
       }
-      const double unit = std::max(std::nextafter(std::abs(rounded), kInf) - std::abs(rounded), 5e-324);
+      const double unit = std::max(std::nextafter(std::abs(rounded), kInfinity) - std::abs(rounded), 5e-324);
       ASSERT_LE(std::abs((y[i] - right) / unit), 3.0) << name << "(" << x[i] << ") = " << y[i];
     }
   };

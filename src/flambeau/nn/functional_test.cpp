@@ -10,6 +10,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/extent.h"
 #include "flambeau/symbolic/build.h"
+#include "support/message_of.h"
 
 namespace flambeau::nn {
 namespace {
@@ -36,15 +37,6 @@ class Recorder : public ops::Interceptor {
   Session& session_;
 };
 using Calls = std::vector<std::string>;
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Functional, EveryOperatorExists) {
   const ops::Library library;
@@ -105,8 +97,8 @@ TEST(Functional, IndexesAsPythonDoes) {
   EXPECT_EQ(calls_of({Slice(), rows}).size(), 1U);
   EXPECT_EQ(at(x, {Slice(), rows}).sizes(), (Dims{4, 3, 6}));
   EXPECT_EQ(at(x, {NewAxis, 1, Ellipsis, -1}).sizes(), (Dims{1, 5}));
-  EXPECT_EQ(error_of([&] { at(x, {0, 0, 0, 0}); }), "4 indices are given for a tensor of 3 dimensions");
-  EXPECT_EQ(error_of([&] { at(x, {Ellipsis, Ellipsis}); }),
+  EXPECT_EQ(message_of([&] { at(x, {0, 0, 0, 0}); }), "4 indices are given for a tensor of 3 dimensions");
+  EXPECT_EQ(message_of([&] { at(x, {Ellipsis, Ellipsis}); }),
             "a tensor is indexed with more than one Ellipsis");
 }
 
@@ -154,25 +146,25 @@ TEST(Functional, AsksForSizesOfAnyTensor) {
   EXPECT_EQ(size(x, -1).literal(), 3);
   EXPECT_EQ(dim(x), 2);
   EXPECT_EQ(numel(x).literal(), 6);
-  EXPECT_EQ(error_of([&] { size(Tensor::zeros(DType::kFloat32, {}), 0); }),
+  EXPECT_EQ(message_of([&] { size(Tensor::zeros(DType::kFloat32, {}), 0); }),
             "a tensor without dimensions is asked for the size of one");
 }
 
 TEST(Functional, SaysWhatCannotBeResized) {
   Session session;
   const Tensor image = ones({1, 1, 4, 4});
-  EXPECT_EQ(error_of([&] { interpolate(image, {}); }),
+  EXPECT_EQ(message_of([&] { interpolate(image, {}); }),
             "give either the size or the scale_factor of the result");
-  EXPECT_EQ(error_of([&] { interpolate(image, {.size = {{2}}, .mode = "linear"}); }),
+  EXPECT_EQ(message_of([&] { interpolate(image, {.size = {{2}}, .mode = "linear"}); }),
             "an image of 2 dimensions cannot be resized as 'linear'");
-  EXPECT_EQ(error_of([&] { interpolate(image, {.size = {{2, 3, 4}}}); }),
+  EXPECT_EQ(message_of([&] { interpolate(image, {.size = {{2, 3, 4}}}); }),
             "3 numbers are given to resize 2 dimensions");
 }
 
 TEST(Extent, IsOneNumberOrOneEach) {
   EXPECT_EQ(Extent<2>(3).dims(), (Dims{3, 3}));
   EXPECT_EQ((Extent<2>{3, 4}).dims(), (Dims{3, 4}));
-  EXPECT_EQ(error_of([] { Extent<2>{1, 2, 3}; }),
+  EXPECT_EQ(message_of([] { Extent<2>{1, 2, 3}; }),
             "a layer over 2 dimensions is given 3 numbers for them (give one number for all, or 2)");
 }
 

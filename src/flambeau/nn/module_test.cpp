@@ -6,6 +6,7 @@
 #include "flambeau/nn/functional.h"
 #include "flambeau/nn/init.h"
 #include "flambeau/nn/layers.h"
+#include "support/message_of.h"
 
 namespace flambeau::nn {
 namespace {
@@ -131,21 +132,12 @@ TEST(Module, TakesAStateDict) {
   EXPECT_EQ(from.weight.storage(), to.weight.storage());
 }
 
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Module, SaysWhatDoesNotFitInAStateDict) {
   Session session;
   Linear linear(2, 3);
   StateDict state{{"weight", init::zeros({3, 4})}, {"extra", init::zeros({1})}};
   EXPECT_EQ(
-      error_of([&] { linear.load_state_dict(state); }),
+      message_of([&] { linear.load_state_dict(state); }),
       "the state dict does not fit Linear: 'weight' is float32[3, 4] there and float32[3, 2] here; missing: "
       "'bias'; unexpected: 'extra' (load it into the module it was made by, or with strict = false to take "
       "what fits by name)");
@@ -166,9 +158,9 @@ TEST(Module, RefusesNamesThatCannotBe) {
     Tensor forward(const Tensor& x) { return x; }
     Tensor a, b;
   };
-  EXPECT_NE(error_of([] { Twice("a"); }).find("the name is taken"), std::string::npos);
-  EXPECT_NE(error_of([] { Twice("a.b"); }).find("a name has no dot"), std::string::npos);
-  EXPECT_NE(error_of([] { Twice(""); }).find("the name is empty"), std::string::npos);
+  EXPECT_NE(message_of([] { Twice("a"); }).find("the name is taken"), std::string::npos);
+  EXPECT_NE(message_of([] { Twice("a.b"); }).find("a name has no dot"), std::string::npos);
+  EXPECT_NE(message_of([] { Twice(""); }).find("the name is empty"), std::string::npos);
 }
 
 TEST(Module, IsCalledWithTreesAndKeywords) {
@@ -180,15 +172,15 @@ TEST(Module, IsCalledWithTreesAndKeywords) {
   const std::pair<std::string, Tree> keyword{"bias", tree};
   const Tensor y = from_tree<Tensor>(net.call({&tree, 1}, {&keyword, 1}));
   EXPECT_EQ(y.data<float>()[7], expected.data<float>()[7]);
-  EXPECT_EQ(error_of([&] { net.call({}); }), "argument 'x' of Net is missing");
-  EXPECT_EQ(error_of([&] { net.call(std::array{tree, tree, tree}); }),
+  EXPECT_EQ(message_of([&] { net.call({}); }), "argument 'x' of Net is missing");
+  EXPECT_EQ(message_of([&] { net.call(std::array{tree, tree, tree}); }),
             "Net takes at most 2 arguments (x, bias), 3 are given");
-  EXPECT_EQ(error_of([&] { net.call(std::array{tree, tree}, {&keyword, 1}); }),
+  EXPECT_EQ(message_of([&] { net.call(std::array{tree, tree}, {&keyword, 1}); }),
             "argument 'bias' of Net is given twice");
   const std::pair<std::string, Tree> wrong{"mask", tree};
-  EXPECT_EQ(error_of([&] { net.call({&tree, 1}, {&wrong, 1}); }),
+  EXPECT_EQ(message_of([&] { net.call({&tree, 1}, {&wrong, 1}); }),
             "Net has no argument 'mask' (it takes x, bias)");
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(message_of([&] {
               net.call(std::array{Tree::list(std::array{tree})});
             }).find("expected a Tensor, found [*]"),
             std::string::npos);
@@ -198,11 +190,11 @@ TEST(Module, ContainersThatOnlyHoldCannotBeCalled) {
   Session session;
   ModuleList<Linear> list;
   list.add(2, 3);
-  EXPECT_EQ(error_of([&] { list.call({}, {}); }),
+  EXPECT_EQ(message_of([&] { list.call({}, {}); }),
             "a ModuleList holds modules and cannot be called (call the modules in it)");
 }
 
-class Recorder : public Observer {
+class EventRecorder : public Observer {
  public:
   void enter(const Module& module, const std::function<Tree()>& arguments) override {
     events.push_back("enter " + short_class_name(module) + " " + arguments().spec.to_string());
@@ -216,7 +208,7 @@ class Recorder : public Observer {
 TEST(Module, AnObserverSeesEveryCall) {
   Session session;
   Sequential net{std::make_shared<Linear>(2, 3), std::make_shared<ReLU>()};
-  Recorder recorder;
+  EventRecorder recorder;
   const Tensor x = randn({4, 2});
   {
     Use use(session.context(), &recorder);

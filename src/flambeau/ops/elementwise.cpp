@@ -14,8 +14,7 @@
 namespace flambeau::ops {
 namespace {
 
-constexpr size_t kBlock = 1024;
-constexpr size_t kMostElement = 16;
+constexpr size_t kRowBlock = 1024;
 
 // How one operand reaches the row function.
 struct Port {
@@ -30,7 +29,7 @@ struct Port {
 
 // Blocks for operands that are converted; one set for each thread's piece of work.
 struct Blocks {
-  alignas(64) std::array<std::array<uint8_t, kBlock * kMostElement>, Walk::kMostOperands> bytes;
+  alignas(64) std::array<std::array<uint8_t, kRowBlock * kMostElement>, Walk::kMostOperands> bytes;
   std::array<const uint8_t*, Walk::kMostOperands> broadcast_from{};  // whose element fills the block
 };
 
@@ -95,7 +94,7 @@ class Loop {
     walk_.for_each(begin, end, [&](const Walk::Offsets& offsets, int64_t length) {
       std::array<const void*, Walk::kMostOperands> in{};
       std::array<void*, Walk::kMostOperands> out{};
-      const int64_t most = kConverts && splits_rows_ ? static_cast<int64_t>(kBlock) : length;
+      const int64_t most = kConverts && splits_rows_ ? static_cast<int64_t>(kRowBlock) : length;
       for (int64_t done = 0; done < length; done += most) {
         const auto count = static_cast<size_t>(std::min(most, length - done));
         for (size_t i = 0; i < inputs_; ++i) {
@@ -131,13 +130,13 @@ class Loop {
     if (port.common == port.row || port.common == from) {
       load_packed(from, place, walk_.step(at), loaded, port.row, block);
     } else {
-      std::array<uint8_t, kBlock * kMostElement> rounded;
+      std::array<uint8_t, kRowBlock * kMostElement> rounded;
       load_packed(from, place, walk_.step(at), loaded, port.common, rounded.data());
       load_packed(port.common, rounded.data(), static_cast<int64_t>(dtype_size(port.common)), loaded,
                   port.row, block);
     }
     if (is_broadcast) {
-      if (!port.is_one) repeat_packed(block, dtype_size(port.row), kBlock);
+      if (!port.is_one) repeat_packed(block, dtype_size(port.row), kRowBlock);
       blocks.broadcast_from[at] = place;
     }
     return block;

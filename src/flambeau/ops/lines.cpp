@@ -8,10 +8,10 @@
 namespace flambeau::ops {
 namespace {
 
-constexpr size_t kMostOutputs = 3;
+constexpr size_t kMostLineOutputs = 3;
 
 // How one operand's lines lie.
-struct Port {
+struct LinePort {
   uint8_t* base;
   DType dtype;
   DType row;
@@ -20,34 +20,34 @@ struct Port {
   bool is_direct;
 };
 
-Port port_of(const Tensor& tensor, uint8_t* base, size_t dim, DType row) {
+LinePort port_of(const Tensor& tensor, uint8_t* base, size_t dim, DType row) {
   const auto size = static_cast<int64_t>(tensor.element_size());
   const size_t length = tensor.dim() == 0 ? 1 : static_cast<size_t>(tensor.sizes()[dim]);
   const int64_t step = length == 1 ? size : tensor.strides()[dim] * size;
   return {base, tensor.dtype(), row, step, length, tensor.dtype() == row && step == size};
 }
 
-struct Axis {
+struct LineAxis {
   int64_t size;
-  std::array<int64_t, kMostOutputs + 1> strides;  // bytes; of the input first
+  std::array<int64_t, kMostLineOutputs + 1> strides;  // bytes; of the input first
 };
 
 }  // namespace
 
 void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Line line,
                std::span<const LineOutput> outputs, const void* parameters, int cost) {
-  std::vector<Port> ports;
+  std::vector<LinePort> ports;
   ports.push_back(port_of(input, const_cast<uint8_t*>(input.data()), dim, row));  // only read
   for (const LineOutput& output : outputs) {
     ports.push_back(port_of(*output.tensor, output.tensor->mutable_data(), dim, output.row));
   }
-  std::vector<Axis> axes;
+  std::vector<LineAxis> axes;
   int64_t lines = 1;
   for (size_t d = 0; d < input.dim(); ++d) {
     if (d == dim) continue;
     lines *= input.sizes()[d];
     if (input.sizes()[d] == 1) continue;
-    Axis axis{input.sizes()[d], {}};
+    LineAxis axis{input.sizes()[d], {}};
     axis.strides[0] = input.strides()[d] * static_cast<int64_t>(input.element_size());
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Tensor& tensor = *outputs[i].tensor;
@@ -57,15 +57,15 @@ void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Lin
   }
   // Neighbours in memory one after the other: strided lines then share what the cache holds.
   std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return a.strides[0] > b.strides[0]; });
+                   [](const LineAxis& a, const LineAxis& b) { return a.strides[0] > b.strides[0]; });
 
   const auto piece = [&](size_t begin, size_t end) {
-    std::array<std::unique_ptr<uint8_t[]>, kMostOutputs + 1> blocks;
+    std::array<std::unique_ptr<uint8_t[]>, kMostLineOutputs + 1> blocks;
     for (size_t i = 0; i < ports.size(); ++i) {
       if (!ports[i].is_direct) blocks[i].reset(new uint8_t[ports[i].length * dtype_size(ports[i].row) + 16]);
     }
     std::vector<int64_t> index(axes.size());
-    std::array<int64_t, kMostOutputs + 1> offsets{};
+    std::array<int64_t, kMostLineOutputs + 1> offsets{};
     auto rest = static_cast<int64_t>(begin);
     for (size_t d = axes.size(); d-- > 0;) {
       index[d] = rest % axes[d].size;
@@ -73,19 +73,19 @@ void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Lin
       for (size_t i = 0; i < ports.size(); ++i) offsets[i] += index[d] * axes[d].strides[i];
     }
     for (size_t at = begin; at < end; ++at) {
-      const Port& in = ports[0];
+      const LinePort& in = ports[0];
       const void* from = in.base + offsets[0];
       if (!in.is_direct) {
         load_packed(in.dtype, in.base + offsets[0], in.step, in.length, in.row, blocks[0].get());
         from = blocks[0].get();
       }
-      std::array<void*, kMostOutputs> to{};
+      std::array<void*, kMostLineOutputs> to{};
       for (size_t i = 1; i < ports.size(); ++i) {
         to[i - 1] = ports[i].is_direct ? ports[i].base + offsets[i] : blocks[i].get();
       }
       line(from, in.length, to.data(), parameters);
       for (size_t i = 1; i < ports.size(); ++i) {
-        const Port& port = ports[i];
+        const LinePort& port = ports[i];
         if (!port.is_direct) {
           store_packed(port.row, blocks[i].get(), port.length, port.dtype, port.base + offsets[i], port.step);
         }

@@ -3,29 +3,13 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
+#include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/symbolic/build.h"
 
 namespace flambeau::ops {
 namespace {
-
-struct Fixture {
-  Library library;
-  ThreadPool pool{2};
-  Context context{library, pool};
-};
-
-Tensor floats(std::initializer_list<int64_t> sizes, std::initializer_list<float> values) {
-  Tensor tensor = Tensor::zeros(DType::kFloat32, Dims(sizes));
-  std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
-  return tensor;
-}
-
-std::vector<float> values_of(const Tensor& tensor) {
-  const Tensor packed = tensor.to_contiguous();
-  return {packed.data<float>(), packed.data<float>() + packed.element_count()};
-}
 
 bool takes(const ParameterType& parameter, const Type& type) {
   const bool is_optional = type.is(TypeKind::kOptional);

@@ -14,10 +14,9 @@ namespace {
 
 constexpr size_t kColumns = 256;  // states worked on at a time
 constexpr size_t kTileRows = 16;  // rows converted at a time
-constexpr size_t kMostElement = 16;
 constexpr size_t kMostOutputs = 2;
 
-struct Axis {
+struct ReducedAxis {
   int64_t size;
   int64_t in;   // bytes of the input
   int64_t out;  // elements of the results
@@ -101,9 +100,9 @@ class FoldRun {
 
   void merge_reduced() {
     std::stable_sort(reduced_.begin(), reduced_.end(),
-                     [](const Axis& a, const Axis& b) { return a.in > b.in; });
-    std::vector<Axis> merged;
-    for (const Axis& axis : reduced_) {
+                     [](const ReducedAxis& a, const ReducedAxis& b) { return a.in > b.in; });
+    std::vector<ReducedAxis> merged;
+    for (const ReducedAxis& axis : reduced_) {
       if (!merged.empty() && merged.back().in == axis.in * axis.size) {
         merged.back().size *= axis.size;
         merged.back().in = axis.in;
@@ -158,7 +157,7 @@ class FoldRun {
   // the outermost one.
   template <typename Body>
   void for_each_run(int64_t begin, int64_t end, Body&& body) const {
-    const Axis& inner = reduced_.back();
+    const ReducedAxis& inner = reduced_.back();
     if (reduced_.size() == 1) {
       if (begin < end) body(begin * inner.in, begin, end - begin);
       return;
@@ -304,14 +303,14 @@ class FoldRun {
   DType from_;
   size_t row_size_ = 0;
   bool is_direct_ = false;
-  std::vector<Axis> kept_;     // outermost first, as the results lie
-  std::vector<Axis> reduced_;  // outermost first; never empty
+  std::vector<ReducedAxis> kept_;     // outermost first, as the results lie
+  std::vector<ReducedAxis> reduced_;  // outermost first; never empty
   int64_t kept_count_ = 1;
   int64_t reduced_count_ = 1;
   // Across: the kept axis that lies closest in memory, and the others.
   bool is_across_ = false;
-  Axis columns_{};
-  std::vector<Axis> outer_;
+  ReducedAxis columns_{};
+  std::vector<ReducedAxis> outer_;
   int64_t blocks_ = 1;
   int64_t outer_count_ = 1;
 };

@@ -11,6 +11,8 @@
 
 namespace flambeau::ops {
 
+constexpr size_t kMostElement = 16;  // bytes of the widest element
+
 class Walk {
  public:
   static constexpr size_t kMostOperands = 8;

@@ -20,19 +20,19 @@ bool may_be(const ValueRange& range, bool value) {
   return value ? !(range.is_single() && may_be_zero) : may_be_zero;
 }
 
-Number int_infinity(bool is_positive) {
+Number signed_infinity(bool is_positive) {
   return Number::of_kind(is_positive ? NumberKind::kIntInfinity : NumberKind::kNegativeIntInfinity);
 }
 
 // Whole numbers within a range of floats; `kind` says how ends are rounded.
 ValueRange round_range(Kind lower_kind, Kind upper_kind, const ValueRange& range) {
   const auto round = [](Kind kind, const Number& number, bool is_upper) {
-    if (number.is_infinite()) return int_infinity(number.sign() > 0);
+    if (number.is_infinite()) return signed_infinity(number.sign() > 0);
     try {
       return round_number(kind, number);
     } catch (const Error&) {
       // Beyond 64 bits on its own side of zero; the other end of the range must not cross it.
-      return is_upper == (number.sign() > 0) ? int_infinity(is_upper)
+      return is_upper == (number.sign() > 0) ? signed_infinity(is_upper)
                                              : Number(is_upper ? std::numeric_limits<int64_t>::min()
                                                                : std::numeric_limits<int64_t>::max());
     }
@@ -100,8 +100,8 @@ class Analysis {
       if (const std::optional<ValueRange> given = ranges_(expr.name())) return *given;
     const Facts& facts = expr.facts();
     const bool is_int = facts.is(Fact::kInteger);
-    Number low = is_int ? int_infinity(false) : Number::of_kind(NumberKind::kNegativeInfinity);
-    Number high = is_int ? int_infinity(true) : Number::of_kind(NumberKind::kInfinity);
+    Number low = is_int ? signed_infinity(false) : Number::of_kind(NumberKind::kNegativeInfinity);
+    Number high = is_int ? signed_infinity(true) : Number::of_kind(NumberKind::kInfinity);
     if (facts.is(Fact::kNonnegative)) low = facts.is(Fact::kPositive) && is_int ? Number(1) : Number(0);
     if (facts.is(Fact::kNonpositive)) high = facts.is(Fact::kNegative) && is_int ? Number(-1) : Number(0);
     return {low, high};
@@ -242,7 +242,7 @@ class Analysis {
     if (a.lower().sign() < 0 || b.lower().sign() < 0) return ValueRange::unknown_int();
     if (kind == Kind::kBitwiseAnd)
       return {Number(0), compare(a.upper(), b.upper()) <= 0 ? a.upper() : b.upper()};
-    if (!a.upper().is_integer() || !b.upper().is_integer()) return {Number(0), int_infinity(true)};
+    if (!a.upper().is_integer() || !b.upper().is_integer()) return {Number(0), signed_infinity(true)};
     uint64_t bits =
         static_cast<uint64_t>(a.upper().numerator()) | static_cast<uint64_t>(b.upper().numerator());
     for (int shift = 1; shift < 64; shift *= 2) bits |= bits >> shift;
@@ -255,7 +255,7 @@ class Analysis {
     if (a.lower().sign() <= 0) return ValueRange::unknown_int();
     const auto raise = [](const Number& base, const Number& exponent) {
       if (base.is(1)) return Number(1);
-      if (base.is_infinite() || exponent.is_infinite()) return int_infinity(true);
+      if (base.is_infinite() || exponent.is_infinite()) return signed_infinity(true);
       return natural_power(base.numerator(), std::max<int64_t>(exponent.numerator(), 0));
     };
     Number low = b.lower().sign() <= 0 ? Number(1) : raise(a.lower(), b.lower());

@@ -13,7 +13,7 @@ namespace {
 
 // Sums longer than this are not divided by each other.
 constexpr size_t kMaxTerms = 20;
-constexpr size_t kMaxComparisons = 10'000'000;
+constexpr size_t kMaxDivisorWork = 10'000'000;
 
 int64_t integer_coefficient(const Expr& term) {
   int64_t product = 1;
@@ -68,7 +68,7 @@ Expr simple_common_divisor(const Expr& p, const Expr& q) {
   const Number inverse = Number::rational(1, divisor);
   const Expr rest_p = mul(Expr(inverse), p);
   const Expr rest_q = mul(Expr(inverse), q);
-  if (factors_of(rest_q).size() * rest_p.node().size > kMaxComparisons) return result;
+  if (factors_of(rest_q).size() * rest_p.node().size > kMaxDivisorWork) return result;
   for (const Expr& factor : factors_of(rest_q)) {
     bool everywhere = true;
     for (const Expr& term : terms_of(rest_p)) {

@@ -14,7 +14,7 @@ Number value(std::string_view text, const Bindings& bindings = {{"s0", 7}, {"s1"
   return evaluate(parse(text), bindings);
 }
 
-std::string error_of(std::string_view text) {
+std::string value_error(std::string_view text) {
   try {
     value(text);
   } catch (const Error& error) {
@@ -41,13 +41,13 @@ TEST(Evaluate, PythonSemantics) {
 }
 
 TEST(Evaluate, Errors) {
-  EXPECT_EQ(error_of("s0 + s9"), "not_found: symbol 's9' has no value");
-  EXPECT_EQ(error_of("FloorDiv(s0, u0 + 7)"), "invalid_argument: FloorDiv: division by zero");
-  EXPECT_EQ(error_of("1/(u0 + 7)"), "invalid_argument: Pow: division by zero");
-  EXPECT_EQ(error_of("s0**40"), "limit: an integer of a symbolic expression does not fit 64 bits");
-  EXPECT_EQ(error_of("9223372036854775807 + s0"),
+  EXPECT_EQ(value_error("s0 + s9"), "not_found: symbol 's9' has no value");
+  EXPECT_EQ(value_error("FloorDiv(s0, u0 + 7)"), "invalid_argument: FloorDiv: division by zero");
+  EXPECT_EQ(value_error("1/(u0 + 7)"), "invalid_argument: Pow: division by zero");
+  EXPECT_EQ(value_error("s0**40"), "limit: an integer of a symbolic expression does not fit 64 bits");
+  EXPECT_EQ(value_error("9223372036854775807 + s0"),
             "limit: an integer of a symbolic expression does not fit 64 bits");
-  EXPECT_EQ(error_of("who_knows(s0)"), "unsupported: who_knows cannot be evaluated");
+  EXPECT_EQ(value_error("who_knows(s0)"), "unsupported: who_knows cannot be evaluated");
 }
 
 TEST(Evaluate, SubstituteBuildsAgain) {

@@ -6,36 +6,36 @@
 namespace flambeau::symbolic {
 namespace {
 
-constexpr std::array<std::string_view, kFactCount> kNames = {"algebraic",
-                                                             "antihermitian",
-                                                             "commutative",
-                                                             "complex",
-                                                             "composite",
-                                                             "even",
-                                                             "extended_negative",
-                                                             "extended_nonnegative",
-                                                             "extended_nonpositive",
-                                                             "extended_nonzero",
-                                                             "extended_positive",
-                                                             "extended_real",
-                                                             "finite",
-                                                             "hermitian",
-                                                             "imaginary",
-                                                             "infinite",
-                                                             "integer",
-                                                             "irrational",
-                                                             "negative",
-                                                             "noninteger",
-                                                             "nonnegative",
-                                                             "nonpositive",
-                                                             "nonzero",
-                                                             "odd",
-                                                             "positive",
-                                                             "prime",
-                                                             "rational",
-                                                             "real",
-                                                             "transcendental",
-                                                             "zero"};
+constexpr std::array<std::string_view, kFactCount> kFactNames = {"algebraic",
+                                                                 "antihermitian",
+                                                                 "commutative",
+                                                                 "complex",
+                                                                 "composite",
+                                                                 "even",
+                                                                 "extended_negative",
+                                                                 "extended_nonnegative",
+                                                                 "extended_nonpositive",
+                                                                 "extended_nonzero",
+                                                                 "extended_positive",
+                                                                 "extended_real",
+                                                                 "finite",
+                                                                 "hermitian",
+                                                                 "imaginary",
+                                                                 "infinite",
+                                                                 "integer",
+                                                                 "irrational",
+                                                                 "negative",
+                                                                 "noninteger",
+                                                                 "nonnegative",
+                                                                 "nonpositive",
+                                                                 "nonzero",
+                                                                 "odd",
+                                                                 "positive",
+                                                                 "prime",
+                                                                 "rational",
+                                                                 "real",
+                                                                 "transcendental",
+                                                                 "zero"};
 
 // A clause holds when one of its facts is true or one of its denied facts is false; when all but one literal
 // are known to fail, the last must hold.
@@ -134,12 +134,12 @@ class Rules {
 
 }  // namespace
 
-std::string_view fact_name(Fact fact) { return kNames[static_cast<size_t>(fact)]; }
+std::string_view fact_name(Fact fact) { return kFactNames[static_cast<size_t>(fact)]; }
 
 std::optional<Fact> fact_by_name(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Fact>(found - kNames.begin());
+  const auto found = std::find(kFactNames.begin(), kFactNames.end(), name);
+  if (found == kFactNames.end()) return std::nullopt;
+  return static_cast<Fact>(found - kFactNames.begin());
 }
 
 void Facts::learn(Fact fact, Fuzzy value) {

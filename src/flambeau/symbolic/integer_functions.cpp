@@ -15,7 +15,7 @@
 namespace flambeau::symbolic {
 namespace {
 
-Expr nan() { return Expr(Number::of_kind(NumberKind::kNaN)); }
+Expr nan_expr() { return Expr(Number::of_kind(NumberKind::kNaN)); }
 bool is_nan(const Expr& expr) { return expr.is_number() && expr.number().is_nan(); }
 bool is_infinite(const Expr& expr) {
   return expr.is_number() && expr.number().is_infinite() &&
@@ -27,7 +27,7 @@ bool equals_value(const Expr& expr, int64_t value) {
 
 Expr infinite_quotient(const Number& base, const Number& divisor) {
   const double ratio = base.to_double() / divisor.to_double();
-  if (std::isnan(ratio)) return nan();
+  if (std::isnan(ratio)) return nan_expr();
   if (std::isinf(ratio)) return ratio > 0 ? int_infinity() : negate(int_infinity());
   return Expr(static_cast<int64_t>(std::floor(ratio)));
 }
@@ -48,8 +48,8 @@ Expr divide_floor(Kind kind, const Expr& base, const Expr& divisor) {
   const Expr operands[] = {base, divisor};
   require_arithmetic(operands, kind_info(kind).name);
   if (divisor.facts().is(Fact::kZero)) throw_division_by_zero(kind_info(kind).name);
-  if (is_infinite(base) && is_infinite(divisor)) return nan();
-  if (is_nan(base) || is_nan(divisor)) return nan();
+  if (is_infinite(base) && is_infinite(divisor)) return nan_expr();
+  if (is_nan(base) || is_nan(divisor)) return nan_expr();
   if (base.facts().is(Fact::kZero)) return Expr(0);
   if (base.facts().is(Fact::kInteger) && equals_value(divisor, 1)) return base;
   if (base.facts().is(Fact::kInteger) && equals_value(divisor, -1)) return negate(base);

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "flambeau/base/ascii.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::symbolic {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 [[noreturn]] void fail(size_t position, std::string message) {
   throw Error(ErrorCode::kCorrupt, std::move(message)).add_location("byte", std::to_string(position));
@@ -64,8 +62,8 @@ size_t Lexer::end_of_source(size_t end) const {
       const size_t close = text_.find(']', end);
       if (close == std::string_view::npos) fail(start, "a '[' is not closed");
       end = close + 1;
-    } else if (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1])) {
-      for (++end; end < text_.size() && (is_name_start(text_[end]) || is_digit(text_[end]));) ++end;
+    } else if (text_[end] == '.' && end + 1 < text_.size() && is_word_start(text_[end + 1])) {
+      for (++end; end < text_.size() && (is_word_start(text_[end]) || is_digit(text_[end]));) ++end;
       if (text_.substr(end).starts_with("()")) end += 2;
     } else {
       break;
@@ -83,12 +81,12 @@ Token Lexer::next() {
   const char after = position_ + 1 < text_.size() ? text_[position_ + 1] : '\0';
   if (is_digit(c) || (c == '.' && is_digit(after))) return number();
   if (c == '\'' || c == '"') return string();
-  if (is_name_start(c)) {
+  if (is_word_start(c)) {
     size_t end = position_;
     // A dot joins what Python prints for a module's function: math.floor.
     while (end < text_.size() &&
-           (is_name_start(text_[end]) || is_digit(text_[end]) ||
-            (text_[end] == '.' && end + 1 < text_.size() && is_name_start(text_[end + 1]))))
+           (is_word_start(text_[end]) || is_digit(text_[end]) ||
+            (text_[end] == '.' && end + 1 < text_.size() && is_word_start(text_[end + 1]))))
       ++end;
     if (end < text_.size() && text_[end] == '[') end = end_of_source(end);
     return take(TokenKind::kName, end - position_);

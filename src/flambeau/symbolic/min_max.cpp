@@ -11,7 +11,7 @@
 namespace flambeau::symbolic {
 namespace {
 
-constexpr size_t kMaxComparisons = 1'000'000;
+constexpr size_t kMaxWeight = 1'000'000;
 
 Kind other_of(Kind kind) { return kind == Kind::kMax ? Kind::kMin : Kind::kMax; }
 bool is_extreme(const Expr& expr) { return expr.kind() == Kind::kMax || expr.kind() == Kind::kMin; }
@@ -116,7 +116,7 @@ std::vector<Expr> collapse(Kind kind, std::vector<Expr> args) {
   size_t weight = 0;
   for (const Expr& arg : args)
     if (is_extreme(arg)) weight += arg.node().size;
-  if (nested == 0 || args.size() * weight > kMaxComparisons) return args;
+  if (nested == 0 || args.size() * weight > kMaxWeight) return args;
   for (size_t i = 0; i < args.size(); ++i)
     for (size_t j = i + 1; j < args.size(); ++j) args[j] = thin_out(kind, args[j], args[i]);
   return args.size() > 1 ? factor_out(kind, args) : args;

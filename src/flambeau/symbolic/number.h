@@ -34,6 +34,7 @@ class Number {
   static Number real(double value);
   static Number boolean(bool value);
   static Number of_kind(NumberKind kind);  // for the infinities and NaN
+  static Number int_infinity() { return of_kind(NumberKind::kIntInfinity); }
 
   NumberKind kind() const { return kind_; }
   bool is_integer() const { return kind_ == NumberKind::kInteger; }

@@ -9,7 +9,7 @@
 namespace flambeau::symbolic {
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string parse_error(std::string_view text) {
   try {
     parse(text);
   } catch (const Error& error) {
@@ -39,7 +39,7 @@ TEST(Parse, SourcesOfGuardsAreSymbols) {
   EXPECT_EQ(to_srepr(parse("L['x'].stride()[0]")),
             "Symbol(\"L['x'].stride()[0]\", integer=True, nonnegative=True)");
   EXPECT_EQ(parse(to_srepr(guard)), guard);
-  EXPECT_EQ(error_of("L['x"), "corrupt: byte 1: a '[' is not closed");
+  EXPECT_EQ(parse_error("L['x"), "corrupt: byte 1: a '[' is not closed");
 }
 
 TEST(Parse, SymbolsComeFromTheLookupFirst) {
@@ -53,27 +53,28 @@ TEST(Parse, SymbolsComeFromTheLookupFirst) {
 }
 
 TEST(Parse, ErrorsSayWhereAndWhat) {
-  EXPECT_EQ(error_of(""), "corrupt: byte 0: expected an expression, found the end of the text");
-  EXPECT_EQ(error_of("s0 +"), "corrupt: byte 4: expected an expression, found the end of the text");
-  EXPECT_EQ(error_of("s0 s1"), "corrupt: byte 3: expected an operator or the end of the text, found 's1'");
-  EXPECT_EQ(error_of("(s0"), "corrupt: byte 3: expected ')', found the end of the text");
-  EXPECT_EQ(error_of("s0 ? 2"), "corrupt: byte 3: expected an expression, found '?'");
-  EXPECT_EQ(error_of("Symbol('s0"), "corrupt: byte 7: a quoted name does not end");
-  EXPECT_EQ(error_of("Symbol('s0', huge=True)"), "corrupt: byte 23: 'huge' is no assumption about a symbol");
-  EXPECT_EQ(error_of("FloorDiv(s0, 0)"), "corrupt: byte 15: FloorDiv: division by zero");
-  EXPECT_EQ(error_of("Mod(s0)"), "corrupt: byte 7: Mod takes 2 arguments, found 1");
-  EXPECT_EQ(error_of("sqrt(-1)"), "unsupported: byte 8: Pow: the result is not a real number");
-  EXPECT_EQ(error_of("Float('1', precision=100)"),
+  EXPECT_EQ(parse_error(""), "corrupt: byte 0: expected an expression, found the end of the text");
+  EXPECT_EQ(parse_error("s0 +"), "corrupt: byte 4: expected an expression, found the end of the text");
+  EXPECT_EQ(parse_error("s0 s1"), "corrupt: byte 3: expected an operator or the end of the text, found 's1'");
+  EXPECT_EQ(parse_error("(s0"), "corrupt: byte 3: expected ')', found the end of the text");
+  EXPECT_EQ(parse_error("s0 ? 2"), "corrupt: byte 3: expected an expression, found '?'");
+  EXPECT_EQ(parse_error("Symbol('s0"), "corrupt: byte 7: a quoted name does not end");
+  EXPECT_EQ(parse_error("Symbol('s0', huge=True)"),
+            "corrupt: byte 23: 'huge' is no assumption about a symbol");
+  EXPECT_EQ(parse_error("FloorDiv(s0, 0)"), "corrupt: byte 15: FloorDiv: division by zero");
+  EXPECT_EQ(parse_error("Mod(s0)"), "corrupt: byte 7: Mod takes 2 arguments, found 1");
+  EXPECT_EQ(parse_error("sqrt(-1)"), "unsupported: byte 8: Pow: the result is not a real number");
+  EXPECT_EQ(parse_error("Float('1', precision=100)"),
             "unsupported: byte 25: a float of 100 bits; only doubles (53) are supported");
 }
 
 TEST(Parse, DepthAndLengthAreLimited) {
-  EXPECT_EQ(error_of(std::string(100000, '(')).substr(0, 6), "limit:");
-  EXPECT_EQ(error_of(std::string(100000, '-') + "s0").substr(0, 6), "limit:");
+  EXPECT_EQ(parse_error(std::string(100000, '(')).substr(0, 6), "limit:");
+  EXPECT_EQ(parse_error(std::string(100000, '-') + "s0").substr(0, 6), "limit:");
   std::string nested;
   for (int i = 0; i < 100000; ++i) nested += "Max(";
-  EXPECT_EQ(error_of(nested).substr(0, 6), "limit:");
-  EXPECT_EQ(error_of(std::string(kMaxTextLength + 1, ' ')),
+  EXPECT_EQ(parse_error(nested).substr(0, 6), "limit:");
+  EXPECT_EQ(parse_error(std::string(kMaxTextLength + 1, ' ')),
             "limit: an expression of 1048577 bytes is longer than the 1048576 allowed");
   // Deep, but within the limit: built, printed and destroyed.
   std::string deep = "s0";

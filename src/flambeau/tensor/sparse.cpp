@@ -14,8 +14,6 @@
 namespace flambeau {
 namespace {
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 void need_part(const Tensor& part, std::string_view what) {
   if (!part.defined() || part.layout() != Layout::kStrided) {
     corrupt(fmt::format("the {} of a sparse tensor must be a strided tensor", what));

@@ -23,8 +23,6 @@ constexpr LayoutName kLayouts[] = {
     {Layout::kSparseBsc, "sparse_bsc"},
 };
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 int64_t divide_up(int64_t count, int64_t by) { return count / by + (count % by != 0 ? 1 : 0); }
 
 // What PyTorch allocates for a new tensor: for the packed types it rounds the last size up to full bytes.

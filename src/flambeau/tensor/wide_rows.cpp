@@ -25,7 +25,7 @@ auto widen(T value) {
 }
 
 template <typename T>
-void load(const uint8_t* from, ptrdiff_t step, size_t count, void* wide) {
+void load_wide(const uint8_t* from, ptrdiff_t step, size_t count, void* wide) {
   auto* to = static_cast<decltype(widen(T{}))*>(wide);
   if (step == sizeof(T)) {
     if constexpr (std::is_same_v<T, Float16>) {
@@ -142,7 +142,7 @@ Wide wide_kind(DType dtype) {
 }
 
 LoadRow load_row(DType part) {
-  return with_element_type<LoadRow>(part, nullptr, [](auto type) { return &load<decltype(type)>; });
+  return with_element_type<LoadRow>(part, nullptr, [](auto type) { return &load_wide<decltype(type)>; });
 }
 
 StoreRow store_row(Wide from, DType part) {

@@ -14,7 +14,6 @@ namespace flambeau::trace {
 
 using symbolic::Expr;
 using symbolic::Number;
-using symbolic::NumberKind;
 using symbolic::ValueRange;
 
 namespace {
@@ -98,7 +97,7 @@ ValueRange Dim::range() const {
   }
   return {Number(least), bounds_.max ? Number(checked_add(checked_mul(*bounds_.max, factor_, "a dimension"),
                                                           offset_, "a dimension"))
-                                     : Number::of_kind(NumberKind::kIntInfinity)};
+                                     : Number::int_infinity()};
 }
 
 std::string dim_text(const std::string& name, std::optional<int64_t> min, std::optional<int64_t> max) {

@@ -10,6 +10,8 @@
 namespace flambeau::trace {
 namespace {
 
+using SpecKind = ShapeSpec::Kind;
+
 [[noreturn]] void refuse(std::string message, std::string remedy) {
   throw Error(ErrorCode::kInvalidArgument, std::move(message), std::move(remedy));
 }
@@ -88,26 +90,25 @@ class Resolver {
   }
 
   void check_leaf(const InputLeaf& leaf, const ShapeSpec& spec, const std::string& path) {
-    using Kind = ShapeSpec::Kind;
-    if (spec.kind() == Kind::kNone) return;
+    if (spec.kind() == SpecKind::kNone) return;
     if (leaf.kind == InputLeaf::Kind::kOther) {
       refuse(fmt::format("shapes {} are given for inputs{}, which is no tensor{}", spec.to_string(), path,
                          leaf.type.empty() ? "" : " but " + leaf.type),
              "Give None there");
     }
     if (leaf.kind == InputLeaf::Kind::kInteger) {
-      if (spec.kind() == Kind::kHint &&
+      if (spec.kind() == SpecKind::kHint &&
           (spec.dims()[0].second.is_hint() || spec.dims()[0].second.kind() == DimKind::kLiteral))
         return;
       refuse(fmt::format("inputs{} is an integer, and {} is given for it", path, spec.to_string()),
              "Give Dim::AUTO, Dim::DYNAMIC or None: names are for the dimensions of tensors");
     }
-    if (spec.kind() != Kind::kDims && spec.kind() != Kind::kShape) {
+    if (spec.kind() != SpecKind::kDims && spec.kind() != SpecKind::kShape) {
       refuse(fmt::format("{} is given for the tensor inputs{}", spec.to_string(), path),
              "Give one Dim for each dimension, or a map from index to Dim");
     }
     const size_t rank = leaf.sizes.size();
-    if (spec.kind() == Kind::kShape && spec.dims().size() != rank) {
+    if (spec.kind() == SpecKind::kShape && spec.dims().size() != rank) {
       refuse(fmt::format("{} dimensions are given for inputs{}, which has {}: {}", spec.dims().size(), path,
                          rank, spec.to_string()),
              "Give one for each dimension, or a map from index to Dim");
@@ -140,50 +141,50 @@ class Resolver {
 
 }  // namespace
 
-ShapeSpec::ShapeSpec(std::map<int64_t, Dim> dims) : kind_(Kind::kDims), dims_(dims.begin(), dims.end()) {}
-ShapeSpec::ShapeSpec(std::vector<Dim> shape) : kind_(Kind::kShape) {
+ShapeSpec::ShapeSpec(std::map<int64_t, Dim> dims) : kind_(SpecKind::kDims), dims_(dims.begin(), dims.end()) {}
+ShapeSpec::ShapeSpec(std::vector<Dim> shape) : kind_(SpecKind::kShape) {
   for (Dim& dim : shape) dims_.emplace_back(static_cast<int64_t>(dims_.size()), std::move(dim));
 }
 ShapeSpec::ShapeSpec(const DimHint& hint) : ShapeSpec(Dim(hint)) {}
-ShapeSpec::ShapeSpec(const Dim& dim) : kind_(Kind::kHint), dims_{{-1, dim}} {}
+ShapeSpec::ShapeSpec(const Dim& dim) : kind_(SpecKind::kHint), dims_{{-1, dim}} {}
 
 ShapeSpec ShapeSpec::list(std::vector<ShapeSpec> items) {
   ShapeSpec result = tuple(std::move(items));
-  result.kind_ = Kind::kList;
+  result.kind_ = SpecKind::kList;
   return result;
 }
 
 ShapeSpec ShapeSpec::tuple(std::vector<ShapeSpec> items) {
   ShapeSpec result;
-  result.kind_ = Kind::kTuple;
+  result.kind_ = SpecKind::kTuple;
   for (ShapeSpec& item : items) result.items_.emplace_back(std::string(), std::move(item));
   return result;
 }
 
 ShapeSpec ShapeSpec::dict(std::vector<std::pair<std::string, ShapeSpec>> items) {
   ShapeSpec result;
-  result.kind_ = Kind::kDict;
+  result.kind_ = SpecKind::kDict;
   result.items_ = std::move(items);
   return result;
 }
 
 std::string ShapeSpec::to_string() const {
-  if (kind_ == Kind::kNone) return "None";
-  if (kind_ == Kind::kHint) return dims_[0].second.to_string();
+  if (kind_ == SpecKind::kNone) return "None";
+  if (kind_ == SpecKind::kHint) return dims_[0].second.to_string();
   std::string text;
   const auto separate = [&] { text += text.empty() ? "" : ", "; };
   for (const auto& [index, dim] : dims_) {
     separate();
-    if (kind_ == Kind::kDims) text += fmt::format("{}: ", index);
+    if (kind_ == SpecKind::kDims) text += fmt::format("{}: ", index);
     text += dim.to_string();
   }
   for (const auto& [key, item] : items_) {
     separate();
-    if (kind_ == Kind::kDict) text += fmt::format("'{}': ", key);
+    if (kind_ == SpecKind::kDict) text += fmt::format("'{}': ", key);
     text += item.to_string();
   }
-  if (kind_ == Kind::kDims || kind_ == Kind::kDict) return "{" + text + "}";
-  return kind_ == Kind::kList ? "[" + text + "]" : "(" + text + ")";
+  if (kind_ == SpecKind::kDims || kind_ == SpecKind::kDict) return "{" + text + "}";
+  return kind_ == SpecKind::kList ? "[" + text + "]" : "(" + text + ")";
 }
 
 void name_leaves(std::vector<InputArgument>& arguments) {

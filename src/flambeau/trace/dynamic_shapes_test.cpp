@@ -43,19 +43,19 @@ std::string resolved(const DynamicShapes& shapes, std::vector<InputArgument> arg
   }
 }
 
-const Dim batch("batch");
+const Dim kBatch("batch");
 using Dims = std::map<int64_t, Dim>;
 using Shape = std::vector<Dim>;
 
 TEST(DynamicShapes, AreGivenByNameOrByPosition) {
   const std::vector<InputArgument> arguments = {argument("x", tensor({4, 3})), argument("y", tensor({4}))};
   EXPECT_EQ(resolved({}, arguments), "None; None");
-  EXPECT_EQ(resolved(DynamicShapes::by_name({{"y", Shape{batch}}, {"x", Dims{{0, batch}}}}), arguments),
+  EXPECT_EQ(resolved(DynamicShapes::by_name({{"y", Shape{kBatch}}, {"x", Dims{{0, kBatch}}}}), arguments),
             "{0: Dim('batch')}; (Dim('batch'))");
   EXPECT_EQ(resolved(DynamicShapes::by_position({Dims{{0, Dim::AUTO}}, {}}), arguments),
             "{0: Dim.AUTO}; None");
   EXPECT_EQ(
-      resolved(DynamicShapes::by_name({{"x", Dims{{0, batch}}}}), arguments),
+      resolved(DynamicShapes::by_name({{"x", Dims{{0, kBatch}}}}), arguments),
       "shapes are given for the arguments ['x'], but the arguments are ['x', 'y'] | Name every argument, "
       "with None for what is static, or give the shapes by position");
   EXPECT_EQ(
@@ -69,25 +69,25 @@ TEST(DynamicShapes, FitTheirTensors) {
     return resolved(DynamicShapes::by_name({{"x", std::move(spec)}}), {argument("x", std::move(leaf))});
   };
   EXPECT_EQ(
-      one(Shape{batch}, tensor({4, 3})),
+      one(Shape{kBatch}, tensor({4, 3})),
       "1 dimensions are given for inputs['x'], which has 2: (Dim('batch')) | Give one for each dimension, "
       "or a map from index to Dim");
-  EXPECT_EQ(one(Dims{{2, batch}}, tensor({4, 3})),
+  EXPECT_EQ(one(Dims{{2, kBatch}}, tensor({4, 3})),
             "dimension 2 is given for inputs['x'], which has 2 | Count dimensions from 0");
   EXPECT_EQ(
-      one(Dims{{0, batch}}, other("float")),
+      one(Dims{{0, kBatch}}, other("float")),
       "shapes {0: Dim('batch')} are given for inputs['x'], which is no tensor but float | Give None there");
   EXPECT_EQ(
-      one(batch, tensor({4})),
+      one(kBatch, tensor({4})),
       "Dim('batch') is given for the tensor inputs['x'] | Give one Dim for each dimension, or a map from "
       "index to Dim");
   EXPECT_EQ(one(Dim::DYNAMIC, integer(3)), "Dim.DYNAMIC");
   EXPECT_EQ(
-      one(batch, integer(3)),
+      one(kBatch, integer(3)),
       "inputs['x'] is an integer, and Dim('batch') is given for it | Give Dim::AUTO, Dim::DYNAMIC or None: "
       "names are for the dimensions of tensors");
   EXPECT_EQ(
-      one(Shape{batch, Dim("batch", {.min = 3})}, tensor({4, 4})),
+      one(Shape{kBatch, Dim("batch", {.min = 3})}, tensor({4, 4})),
       "the dimension batch is defined twice: as Dim('batch') and as Dim('batch', min=3) | Define it once "
       "and use that Dim everywhere");
 }
@@ -103,7 +103,7 @@ TEST(DynamicShapes, NestAsTheArguments) {
   const auto with = [&](ShapeSpec spec) {
     return resolved(DynamicShapes::by_name({{"x", std::move(spec)}}), arguments);
   };
-  EXPECT_EQ(with(ShapeSpec::list({Dims{{0, batch}}, ShapeSpec::dict({{"k", {}}})})),
+  EXPECT_EQ(with(ShapeSpec::list({Dims{{0, kBatch}}, ShapeSpec::dict({{"k", {}}})})),
             "{0: Dim('batch')}; None");
   EXPECT_EQ(
       with({}),
@@ -132,7 +132,7 @@ TEST(DynamicShapes, AreGivenByTensor) {
   const int first = 0;
   const int second = 0;
   ShapesCollection collection;
-  collection.set(&second, Dims{{0, batch}});
+  collection.set(&second, Dims{{0, kBatch}});
   const std::vector<InputArgument> arguments = {argument("x", tensor({4}, &first)),
                                                 argument("y", tensor({4}, &second))};
   EXPECT_EQ(resolved(DynamicShapes::of(collection), arguments), "None; {0: Dim('batch')}");

@@ -17,8 +17,8 @@ using symbolic::Kind;
 constexpr int kOr = 20;
 constexpr int kAnd = 30;
 constexpr int kRelation = 35;
-constexpr int kSum = 40;
-constexpr int kProduct = 50;
+constexpr int kSumLevel = 40;
+constexpr int kProductLevel = 50;
 constexpr int kPower = 60;
 constexpr int kAtom = 1000;
 // Just under an atom: everything but atoms is put in parentheses.
@@ -27,17 +27,17 @@ constexpr int kAlmostAtom = 999;
 int precedence(const Expr& expr) {
   switch (expr.kind()) {
     case Kind::kNumber:
-      if (expr.number().sign() < 0) return kSum;
-      return expr.is_integer() ? kAtom : kProduct;
+      if (expr.number().sign() < 0) return kSumLevel;
+      return expr.is_integer() ? kAtom : kProductLevel;
     case Kind::kAdd:
-      return kSum;
+      return kSumLevel;
     case Kind::kMul:
-      return symbolic::could_extract_minus_sign(expr) ? kSum : kProduct;
+      return symbolic::could_extract_minus_sign(expr) ? kSumLevel : kProductLevel;
     case Kind::kPow:
       return kPower;
     case Kind::kEq:
     case Kind::kNe:
-      return kProduct;
+      return kProductLevel;
     case Kind::kLt:
     case Kind::kLe:
     case Kind::kGt:
@@ -72,15 +72,15 @@ class Printer {
       case Kind::kNumber:
         return to_text(expr.number());
       case Kind::kAdd:
-        return join(expr, " + ", kSum);
+        return join(expr, " + ", kSumLevel);
       case Kind::kMul:
         return join(expr, "*", precedence(expr));
       case Kind::kPow:
         return power(expr);
       case Kind::kEq:
-        return join(expr, " == ", kProduct);
+        return join(expr, " == ", kProductLevel);
       case Kind::kNe:
-        return join(expr, " != ", kProduct);
+        return join(expr, " != ", kProductLevel);
       case Kind::kLt:
         return join(expr, " < ", kRelation);
       case Kind::kLe:
@@ -153,7 +153,7 @@ class Printer {
       return join(expr, " ** ", kPower);
     std::string text;
     for (int64_t i = 0; i < exponent.integer(); ++i)
-      text += fmt::format("{}{}", text.empty() ? "" : "*", bind(expr.arg(0), kProduct));
+      text += fmt::format("{}{}", text.empty() ? "" : "*", bind(expr.arg(0), kProductLevel));
     return text;
   }
 

@@ -18,12 +18,9 @@ namespace flambeau::trace {
 
 using symbolic::Expr;
 using symbolic::Number;
-using symbolic::NumberKind;
 using symbolic::ValueRange;
 
 namespace {
-
-const Number kIntInfinity = Number::of_kind(NumberKind::kIntInfinity);
 
 bool is_dim(const std::string& source) { return source.find(".size()[") != std::string::npos; }
 
@@ -188,7 +185,7 @@ void InputShapes::check_ranges(DimSolver& solver) {
       if (std::ranges::find(seen, given) != seen.end()) continue;
       seen.push_back(given);
       // Sizes 0 and 1 are never told apart.
-      const ValueRange sizes = {Number(2), kIntInfinity};
+      const ValueRange sizes = {Number(2), Number::int_infinity()};
       if (overlaps(given, sizes) && range.contains(given.intersect(sizes))) continue;
       std::string condition;
       const bool is_low = compare(given.lower(), range.lower()) < 0 && compare(range.lower(), Number(2)) > 0;

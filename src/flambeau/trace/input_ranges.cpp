@@ -13,12 +13,9 @@ namespace flambeau::trace {
 
 using symbolic::Expr;
 using symbolic::Number;
-using symbolic::NumberKind;
 using symbolic::ValueRange;
 
 namespace {
-
-const Number kIntInfinity = Number::of_kind(NumberKind::kIntInfinity);
 
 std::string bound_text(const std::optional<int64_t>& bound, const char* none) {
   return bound ? std::to_string(*bound) : none;
@@ -35,7 +32,8 @@ ShapeConstraints InputShapes::make_constraints() {
   const auto range_at = [&](const Expr& expr) -> ValueRange& {
     auto found = std::ranges::find(result.ranges, expr, [](const auto& entry) { return entry.first; });
     if (found == result.ranges.end())
-      found = result.ranges.insert(result.ranges.end(), {expr, ValueRange(Number(0), kIntInfinity)});
+      found =
+          result.ranges.insert(result.ranges.end(), {expr, ValueRange(Number(0), Number::int_infinity())});
     return found->second;
   };
   for (const auto& info : env_.symbols())
@@ -59,7 +57,7 @@ ShapeConstraints InputShapes::make_constraints() {
   const auto apply_hint = [&](const Expr& expr, const symbolic::SymInt& original, const Dim& dim,
                               int64_t hint, const std::string& path) {
     const ValueRange given = {Number(dim.bounds().min.value_or(0)),
-                              dim.bounds().max ? Number(*dim.bounds().max) : kIntInfinity};
+                              dim.bounds().max ? Number(*dim.bounds().max) : Number::int_infinity()};
     const ValueRange traced = expr.is_integer() ? ValueRange::single(expr.number()) : range_at(expr);
     if (!overlaps(traced, given)) {
       conflicts.push_back(fmt::format("{} is said to be from {} to {}, but the trace needs {}", path,

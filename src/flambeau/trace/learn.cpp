@@ -45,7 +45,7 @@ bool is_simple(const Expr& expr) {
 // The integers of a range of rationals.
 ValueRange whole(const ValueRange& range) {
   const auto round = [](Kind kind, const Number& number) {
-    if (number.kind() == NumberKind::kInfinity) return Number::of_kind(NumberKind::kIntInfinity);
+    if (number.kind() == NumberKind::kInfinity) return Number::int_infinity();
     if (number.kind() == NumberKind::kNegativeInfinity)
       return Number::of_kind(NumberKind::kNegativeIntInfinity);
     return number.is_finite() ? symbolic::round_number(kind, number) : number;
@@ -168,7 +168,7 @@ void Learner::set_replacement(const Expr& symbol, const Expr& target) {
   if (!fits()) return;
   // A size from data is not replaced by what may be 0 or 1.
   if (info.is_size_like) {
-    const ValueRange sizes = {Number(2), Number::of_kind(NumberKind::kIntInfinity)};
+    const ValueRange sizes = {Number(2), Number::int_infinity()};
     const ValueRange as_size = symbolic::bounds(target, [&](std::string_view name) {
       const SymbolInfo* found = env_.find(name);
       return std::optional(found->is_size_like ? sizes : found->range);

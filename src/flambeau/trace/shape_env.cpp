@@ -26,13 +26,11 @@ using symbolic::ValueRange;
 
 namespace {
 
-const Number kIntInfinity = Number::of_kind(NumberKind::kIntInfinity);
-
 std::string at_line(const std::string& where) { return where.empty() ? "" : fmt::format(" at {}", where); }
 
 ValueRange range_of(std::optional<int64_t> least, std::optional<int64_t> most) {
   return {least ? Number(*least) : Number::of_kind(NumberKind::kNegativeIntInfinity),
-          most ? Number(*most) : kIntInfinity};
+          most ? Number(*most) : Number::int_infinity()};
 }
 
 }  // namespace
@@ -83,7 +81,7 @@ SymInt ShapeEnv::backed(const std::string& source, int64_t hint, const BackedRul
   info.hint = hint;
   hints_.emplace(name, Number(hint));
   if (rule.shares) shared_.emplace(hint, &info);
-  if (rule.is_size) info.range = {Number(hint == 1 ? 1 : 2), kIntInfinity};
+  if (rule.is_size) info.range = {Number(hint == 1 ? 1 : 2), Number::int_infinity()};
   if (rule.range) {
     if (!overlaps(*rule.range, info.range) || !info.range.intersect(*rule.range).contains(Number(hint))) {
       throw Error(ErrorCode::kInvalidArgument,

@@ -17,12 +17,12 @@ using symbolic::ValueRange;
 
 namespace {
 
-bool is_division(const Expr& expr) {
+bool is_quotient(const Expr& expr) {
   return expr.kind() == Kind::kFloorDiv || expr.kind() == Kind::kCleanDiv;
 }
 
 bool has_division(const Expr& expr) {
-  return is_division(expr) ||
+  return is_quotient(expr) ||
          std::ranges::any_of(expr.args(), [](const Expr& arg) { return has_division(arg); });
 }
 
@@ -89,7 +89,7 @@ Expr ShapeEnv::simplify_anew(const Expr& given) {
   replacements.clear();
   for (const Expr& division : find_all(expr, Kind::kFloorDiv)) {
     const Expr& inner = division.arg(1);
-    if (is_division(inner) && inner.arg(0) == division.arg(0) && is_divisible(division.arg(0), inner) &&
+    if (is_quotient(inner) && inner.arg(0) == division.arg(0) && is_divisible(division.arg(0), inner) &&
         is_divisible(inner.arg(0), inner.arg(1)))
       replacements.emplace(division, inner.arg(1));
   }

@@ -19,7 +19,7 @@ ValueRange range_of(const graph::ExportedProgram& program, std::string_view name
   for (const auto& [symbol, range] : program.range_constraints) {
     if (symbol != name) continue;
     return {range.min ? Number(*range.min) : Number::of_kind(NumberKind::kNegativeIntInfinity),
-            range.max ? Number(*range.max) : Number::of_kind(NumberKind::kIntInfinity)};
+            range.max ? Number(*range.max) : Number::int_infinity()};
   }
   return ValueRange::unknown_int();
 }

@@ -19,7 +19,6 @@ namespace {
 
 using graph::Argument;
 using graph::ArgumentKind;
-using ops::Kind;
 using symbolic::Arithmetic;
 using symbolic::Expr;
 
@@ -500,7 +499,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
   const std::span<const Value> arguments = plain;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
-    if (op.kind == Kind::kInPlace && rule.shape != nullptr) {
+    if (op.kind == ops::Kind::kInPlace && rule.shape != nullptr) {
       if (has_symbols(arguments)) {
         rule.symbolic_shape(arguments);
       } else {
@@ -522,7 +521,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     }
   };
   if (rule.shape != nullptr) {
-    const bool is_copy = op.kind == Kind::kViewCopy;
+    const bool is_copy = op.kind == ops::Kind::kViewCopy;
     if (has_symbols(arguments)) {
       ops::Infos<SymInt> infos = rule.symbolic_shape(arguments);
       if (merges_strides && is_reshaping(op))
@@ -538,7 +537,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     box(op.user_shape(given));
     return results;
   }
-  if (op.kind == Kind::kDecomposition) {
+  if (op.kind == ops::Kind::kDecomposition) {
     results = op.decomposition(context, given);
     for (Value& result : results) {
       if (Tensor* const tensor = result.get_if<Tensor>()) *tensor = make_fake(symbolic_info(*tensor));
@@ -664,7 +663,7 @@ void Tracer::note_aliases(const ops::Operator& op, std::span<const Value> argume
           "use the operator that gives a new tensor, and give that back");
     }
   }
-  if (op.kind == Kind::kView) input = aliased_input(arguments[0].tensor());
+  if (op.kind == ops::Kind::kView) input = aliased_input(arguments[0].tensor());
   if (input == nullptr) return;
   const auto note = [&](const Tensor& tensor) { aliases_.emplace(find(tensor), input); };
   for (const Value& result : results) {

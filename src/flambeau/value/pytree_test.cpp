@@ -3,21 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
+#include "support/message_of.h"
 
 namespace flambeau {
 namespace {
 
 constexpr std::string_view kLeaf = R"({"type": null, "context": null, "children_spec": []})";
-
-template <typename Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string parse_error(std::string_view text) {
   return message_of([&] { parse_treespec(text); });

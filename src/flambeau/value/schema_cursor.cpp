@@ -2,17 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "flambeau/base/ascii.h"
 #include "flambeau/value/schema.h"
 
 namespace flambeau {
-namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
-
-}  // namespace
-
 SchemaCursor::SchemaCursor(std::string_view text) : text_(text) {
   if (text.size() > kMostSchemaBytes) {
     throw Error(ErrorCode::kLimit, fmt::format("a schema has {} bytes; the most that is read is {}",
@@ -46,7 +39,7 @@ bool SchemaCursor::at(std::string_view sign) {
 
 bool SchemaCursor::at_identifier() {
   skip_space();
-  return at_ < text_.size() && is_letter(text_[at_]);
+  return at_ < text_.size() && is_word_start(text_[at_]);
 }
 
 bool SchemaCursor::at_number() {

@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/value/schema_table_text.h"
+#include "support/message_of.h"
 
 namespace flambeau {
 namespace {
@@ -21,16 +22,6 @@ std::vector<std::string_view> table_lines() {
     if (!line.starts_with('#')) lines.push_back(line);
   }
   return lines;
-}
-
-template <typename Body>
-std::string message_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(SchemaTable, EveryLinePrintsBackAndIsFoundByItsName) {

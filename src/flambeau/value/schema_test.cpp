@@ -5,17 +5,13 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
+#include "support/message_of.h"
 
 namespace flambeau {
 namespace {
 
-std::string parse_error(std::string_view text) {
-  try {
-    parse_schema(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string schema_error(std::string_view text) {
+  return message_of([&] { parse_schema(text); });
 }
 
 std::string echo(std::string_view text) { return to_string(parse_schema(text)); }
@@ -143,48 +139,48 @@ TEST(Schema, DefaultsAreValues) {
 }
 
 TEST(Schema, ErrorsSayWhere) {
-  EXPECT_EQ(parse_error(""), "byte 0: expected the name of an operator, found the end of the text");
-  EXPECT_EQ(parse_error("a::"), "byte 3: expected the name of an operator, found the end of the text");
-  EXPECT_EQ(parse_error("a::b"), "byte 4: expected '(', found the end of the text");
-  EXPECT_EQ(parse_error("a::b(int x,) -> ()"), "byte 11: expected a type, found ')'");
-  EXPECT_EQ(parse_error("a::b(int) -> ()"), "byte 8: expected the name of an argument, found ')'");
-  EXPECT_EQ(parse_error("a::b(int x)"), "byte 11: expected '->', found the end of the text");
-  EXPECT_EQ(parse_error("a::b(int x) -> int y z"), "byte 21: expected the end of the schema, found 'z'");
-  EXPECT_EQ(parse_error("a::b(..., int x) -> ()"), "byte 10: '...' must be the last argument");
-  EXPECT_EQ(parse_error("a::b() -> (..., int)"), "byte 16: '...' must be the last return value");
-  EXPECT_EQ(parse_error("a::b(int x=1, ...) -> ()"), "byte 19: with '...', no argument may have a default");
-  EXPECT_EQ(parse_error("a::b(int x=1, int y) -> ()"),
+  EXPECT_EQ(schema_error(""), "byte 0: expected the name of an operator, found the end of the text");
+  EXPECT_EQ(schema_error("a::"), "byte 3: expected the name of an operator, found the end of the text");
+  EXPECT_EQ(schema_error("a::b"), "byte 4: expected '(', found the end of the text");
+  EXPECT_EQ(schema_error("a::b(int x,) -> ()"), "byte 11: expected a type, found ')'");
+  EXPECT_EQ(schema_error("a::b(int) -> ()"), "byte 8: expected the name of an argument, found ')'");
+  EXPECT_EQ(schema_error("a::b(int x)"), "byte 11: expected '->', found the end of the text");
+  EXPECT_EQ(schema_error("a::b(int x) -> int y z"), "byte 21: expected the end of the schema, found 'z'");
+  EXPECT_EQ(schema_error("a::b(..., int x) -> ()"), "byte 10: '...' must be the last argument");
+  EXPECT_EQ(schema_error("a::b() -> (..., int)"), "byte 16: '...' must be the last return value");
+  EXPECT_EQ(schema_error("a::b(int x=1, ...) -> ()"), "byte 19: with '...', no argument may have a default");
+  EXPECT_EQ(schema_error("a::b(int x=1, int y) -> ()"),
             "byte 14: argument 'y' has no default but follows one that has");
-  EXPECT_EQ(parse_error("a::b.default() -> ()"), "byte 4: 'default' cannot be the name of an overload");
-  EXPECT_EQ(parse_error("a::b.__x() -> ()"), "byte 4: '__x' cannot be the name of an overload");
-  EXPECT_EQ(parse_error("a::b(Tensor(a!!) x) -> ()"), "byte 14: expected ')', found '!'");
-  EXPECT_EQ(parse_error("a::b(Tensor() x) -> ()"), "byte 12: expected the name of an alias set, found ')'");
-  EXPECT_EQ(parse_error("a::b(Tensor(a)?(b) x) -> ()"), "byte 15: a type has two aliases");
-  EXPECT_EQ(parse_error("a::b(int[2][] x) -> ()"), "byte 11: expected the name of an argument, found '['");
+  EXPECT_EQ(schema_error("a::b.default() -> ()"), "byte 4: 'default' cannot be the name of an overload");
+  EXPECT_EQ(schema_error("a::b.__x() -> ()"), "byte 4: '__x' cannot be the name of an overload");
+  EXPECT_EQ(schema_error("a::b(Tensor(a!!) x) -> ()"), "byte 14: expected ')', found '!'");
+  EXPECT_EQ(schema_error("a::b(Tensor() x) -> ()"), "byte 12: expected the name of an alias set, found ')'");
+  EXPECT_EQ(schema_error("a::b(Tensor(a)?(b) x) -> ()"), "byte 15: a type has two aliases");
+  EXPECT_EQ(schema_error("a::b(int[2][] x) -> ()"), "byte 11: expected the name of an argument, found '['");
 }
 
 TEST(Schema, BadDefaultsAreErrors) {
-  EXPECT_EQ(parse_error("a::b(int x=) -> ()"), "byte 11: expected a default value, found ')'");
-  EXPECT_EQ(parse_error("a::b(int x=foo) -> ()"), "byte 11: 'foo' is no default value");
-  EXPECT_EQ(parse_error("a::b(int x=99999999999999999999) -> ()"),
+  EXPECT_EQ(schema_error("a::b(int x=) -> ()"), "byte 11: expected a default value, found ')'");
+  EXPECT_EQ(schema_error("a::b(int x=foo) -> ()"), "byte 11: 'foo' is no default value");
+  EXPECT_EQ(schema_error("a::b(int x=99999999999999999999) -> ()"),
             "byte 11: '99999999999999999999' does not fit into an int");
-  EXPECT_EQ(parse_error("a::b(float x=1e999) -> ()"), "byte 13: '1e999' is not a number");
-  EXPECT_EQ(parse_error("a::b(float x=1e) -> ()"), "byte 13: '1e' is not a number");
-  EXPECT_EQ(parse_error("a::b(str x='abc) -> ()"), "byte 11: a string does not end");
-  EXPECT_EQ(parse_error("a::b(str x='\\q') -> ()"), "byte 12: a string has an unknown escape");
-  EXPECT_EQ(parse_error("a::b(str x='\\777') -> ()"), "byte 12: a string has an escape beyond one byte");
-  EXPECT_EQ(parse_error("a::b(str x='\\"), "byte 12: a string has an unknown escape");
-  EXPECT_EQ(parse_error("a::b(int[] x=[1) -> ()"), "byte 15: expected ']', found ')'");
-  EXPECT_EQ(parse_error("a::b(complex x=1.+2.) -> ()"), "byte 18: expected an imaginary number");
+  EXPECT_EQ(schema_error("a::b(float x=1e999) -> ()"), "byte 13: '1e999' is not a number");
+  EXPECT_EQ(schema_error("a::b(float x=1e) -> ()"), "byte 13: '1e' is not a number");
+  EXPECT_EQ(schema_error("a::b(str x='abc) -> ()"), "byte 11: a string does not end");
+  EXPECT_EQ(schema_error("a::b(str x='\\q') -> ()"), "byte 12: a string has an unknown escape");
+  EXPECT_EQ(schema_error("a::b(str x='\\777') -> ()"), "byte 12: a string has an escape beyond one byte");
+  EXPECT_EQ(schema_error("a::b(str x='\\"), "byte 12: a string has an unknown escape");
+  EXPECT_EQ(schema_error("a::b(int[] x=[1) -> ()"), "byte 15: expected ']', found ')'");
+  EXPECT_EQ(schema_error("a::b(complex x=1.+2.) -> ()"), "byte 18: expected an imaginary number");
 }
 
 TEST(Schema, SizeIsLimited) {
   std::string text = "a::b(";
   while (text.size() < kMostSchemaBytes) text += "int[64] x=1, ";
-  EXPECT_EQ(parse_error(text).substr(0, 15), "a schema has 65");
+  EXPECT_EQ(schema_error(text).substr(0, 15), "a schema has 65");
   std::string sets = "a::b(Tensor(s";
   for (int i = 0; i < 64; ++i) sets += "|s" + std::to_string(i);
-  EXPECT_EQ(parse_error(sets + ") x) -> ()"), "byte 259: an alias names more than 64 sets");
+  EXPECT_EQ(schema_error(sets + ") x) -> ()"), "byte 259: an alias names more than 64 sets");
 }
 
 }  // namespace

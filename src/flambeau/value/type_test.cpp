@@ -3,17 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
+#include "support/message_of.h"
 
 namespace flambeau {
 namespace {
 
-std::string parse_error(std::string_view text) {
-  try {
-    parse_type(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string type_error(std::string_view text) {
+  return message_of([&] { parse_type(text); });
 }
 
 TEST(Type, PrintsWhatItReads) {
@@ -107,36 +103,34 @@ TEST(Type, EqualityIsStructural) {
 }
 
 TEST(Type, ErrorsSayWhere) {
-  EXPECT_EQ(parse_error(""), "byte 0: expected a type, found the end of the text");
-  EXPECT_EQ(parse_error("int["), "byte 4: expected a number, found the end of the text");
-  EXPECT_EQ(parse_error("int[x]"), "byte 4: expected a number, found 'x'");
-  EXPECT_EQ(parse_error("int[1.5]"), "byte 4: '1.5' is not the size of a list");
-  EXPECT_EQ(parse_error("int[65]"), "byte 4: a list of fixed size 65; the most is 64");
-  EXPECT_EQ(parse_error("int[99999999999999999999]"),
+  EXPECT_EQ(type_error(""), "byte 0: expected a type, found the end of the text");
+  EXPECT_EQ(type_error("int["), "byte 4: expected a number, found the end of the text");
+  EXPECT_EQ(type_error("int[x]"), "byte 4: expected a number, found 'x'");
+  EXPECT_EQ(type_error("int[1.5]"), "byte 4: '1.5' is not the size of a list");
+  EXPECT_EQ(type_error("int[65]"), "byte 4: a list of fixed size 65; the most is 64");
+  EXPECT_EQ(type_error("int[99999999999999999999]"),
             "byte 4: a list of fixed size 99999999999999999999; the most is 64");
-  EXPECT_EQ(parse_error("int int"), "byte 4: expected the end of the type, found 'int'");
-  EXPECT_EQ(parse_error("Dict(int)"), "byte 4: Dict holds 2 types, found 1");
-  EXPECT_EQ(parse_error("Future()"), "byte 6: Future holds 1 type, found 0");
-  EXPECT_EQ(parse_error("(int, "), "byte 6: expected a type, found the end of the text");
-  EXPECT_EQ(parse_error("double"), "byte 0: schemas know no type 'double'; it is called 'float'");
-  EXPECT_EQ(parse_error("int64_t"),
-            "byte 0: schemas know no type 'int64_t'; it is called 'int', or 'SymInt'");
-  EXPECT_EQ(parse_error("Foo"),
+  EXPECT_EQ(type_error("int int"), "byte 4: expected the end of the type, found 'int'");
+  EXPECT_EQ(type_error("Dict(int)"), "byte 4: Dict holds 2 types, found 1");
+  EXPECT_EQ(type_error("Future()"), "byte 6: Future holds 1 type, found 0");
+  EXPECT_EQ(type_error("(int, "), "byte 6: expected a type, found the end of the text");
+  EXPECT_EQ(type_error("double"), "byte 0: schemas know no type 'double'; it is called 'float'");
+  EXPECT_EQ(type_error("int64_t"), "byte 0: schemas know no type 'int64_t'; it is called 'int', or 'SymInt'");
+  EXPECT_EQ(type_error("Foo"),
             "byte 0: there is no type 'Foo'; a class is written with its module, as "
             "__torch__.torch.classes.quantized.LinearPackedParamsBase");
-  EXPECT_EQ(parse_error("Tensor(a)"), "byte 0: expected a type alone, found one with an alias");
-  EXPECT_EQ(parse_error("\x01"), "byte 0: expected a type, found '\\x01'");
+  EXPECT_EQ(type_error("Tensor(a)"), "byte 0: expected a type alone, found one with an alias");
+  EXPECT_EQ(type_error("\x01"), "byte 0: expected a type, found '\\x01'");
 }
 
 TEST(Type, NestingIsLimited) {
-  EXPECT_EQ(parse_error("int" + std::string(65, '?')), "byte 0: a type nests deeper than 64 levels");
+  EXPECT_EQ(type_error("int" + std::string(65, '?')), "byte 0: a type nests deeper than 64 levels");
   EXPECT_EQ(parse_type("int" + std::string(64, '?')).depth(), 64);
-  EXPECT_EQ(parse_error(std::string(60'000, '(')), "byte 64: a type nests deeper than 64 levels");
+  EXPECT_EQ(type_error(std::string(60'000, '(')), "byte 64: a type nests deeper than 64 levels");
   std::string lists = "int";
   for (int i = 0; i < 30'000; ++i) lists += "[]";
-  EXPECT_EQ(parse_error(lists), "byte 0: a type nests deeper than 64 levels");
-  EXPECT_EQ(parse_error(std::string(70'000, 'x')),
-            "a schema has 70000 bytes; the most that is read is 65536");
+  EXPECT_EQ(type_error(lists), "byte 0: a type nests deeper than 64 levels");
+  EXPECT_EQ(type_error(std::string(70'000, 'x')), "a schema has 70000 bytes; the most that is read is 65536");
 }
 
 TEST(Type, MisuseIsAnError) {

@@ -158,7 +158,7 @@ class CalledTwice : public nn::Layer<CalledTwice> {
 };
 
 template <typename Module>
-Case one(std::string name) {
+Case flow_case(std::string name) {
   return {std::move(name), [] { return std::make_shared<Module>(); }};
 }
 
@@ -166,15 +166,15 @@ Case one(std::string name) {
 
 std::span<const Case> flow_cases() {
   static const std::vector<Case> kCases = {
-      one<CondClosures>("cond_closures"),
-      one<CondLayers>("cond_layers"),
-      one<CondNested>("cond_nested"),
-      one<CondSizes>("cond_sizes"),
-      one<WhileClosures>("while_closures"),
-      one<MapRows>("map_rows"),
-      one<Replaced>("replaced"),
-      one<SlicedByData>("sliced_by_data"),
-      one<CalledTwice>("called_twice"),
+      flow_case<CondClosures>("cond_closures"),
+      flow_case<CondLayers>("cond_layers"),
+      flow_case<CondNested>("cond_nested"),
+      flow_case<CondSizes>("cond_sizes"),
+      flow_case<WhileClosures>("while_closures"),
+      flow_case<MapRows>("map_rows"),
+      flow_case<Replaced>("replaced"),
+      flow_case<SlicedByData>("sliced_by_data"),
+      flow_case<CalledTwice>("called_twice"),
   };
   return kCases;
 }

@@ -11,7 +11,7 @@ namespace flambeau {
 namespace {
 
 std::string golden_path(const std::string& name) { return std::string(FLAMBEAU_GOLDEN_DIR) + "/npy/" + name; }
-std::vector<uint8_t> packed(const Tensor& tensor) {
+std::vector<uint8_t> bytes_of(const Tensor& tensor) {
   const Tensor contiguous = tensor.to_contiguous();
   const ByteSpan bytes = contiguous.contiguous_bytes();
   return {bytes.begin(), bytes.end()};
@@ -38,15 +38,15 @@ TEST(Npz, ReadsStoredArraysInPlace) {
   const uint8_t* data = find(file, "weight").contiguous_bytes().data();
   EXPECT_TRUE(data > mapping->bytes().data() && data < mapping->bytes().data() + mapping->size());
   EXPECT_FALSE(find(file, "big").storage()->is_ready());
-  EXPECT_EQ(packed(find(file, "big")), packed(find(file, "weight")));
+  EXPECT_EQ(bytes_of(find(file, "big")), bytes_of(find(file, "weight")));
 }
 
 TEST(Npz, ReadsDeflatedArrays) {
   const NpzFile file = read_npz(Mapping::open(golden_path("deflated.npz")));
   ASSERT_EQ(file.tensors.size(), 2U);
   EXPECT_EQ(find(file, "weight").summary(), "float32[64, 64]");
-  EXPECT_EQ(packed(find(file, "weight")), std::vector<uint8_t>(64 * 64 * 4));
-  EXPECT_EQ(load_le<int64_t>(packed(find(file, "bias")).data() + 16), 2);
+  EXPECT_EQ(bytes_of(find(file, "weight")), std::vector<uint8_t>(64 * 64 * 4));
+  EXPECT_EQ(load_le<int64_t>(bytes_of(find(file, "bias")).data() + 16), 2);
 }
 
 TEST(Npz, InflatesLargeArraysWhenAsked) {
@@ -56,7 +56,7 @@ TEST(Npz, InflatesLargeArraysWhenAsked) {
   EXPECT_EQ(tensor.summary(), "float32[200, 100]");
   EXPECT_EQ(tensor.strides(), (Dims{1, 200}));
   EXPECT_FALSE(tensor.storage()->is_ready());
-  const std::vector<uint8_t> bytes = packed(tensor);
+  const std::vector<uint8_t> bytes = bytes_of(tensor);
   EXPECT_EQ(load_le<float>(bytes.data() + 4 * 12345), 4.0F);
 }
 
@@ -80,13 +80,13 @@ TEST(Npz, WritesWhatItReads) {
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     EXPECT_EQ(again.tensors[i].name, file.tensors[i].name);
     EXPECT_EQ(again.tensors[i].tensor.summary(), file.tensors[i].tensor.summary());
-    EXPECT_EQ(packed(again.tensors[i].tensor), packed(file.tensors[i].tensor));
+    EXPECT_EQ(bytes_of(again.tensors[i].tensor), bytes_of(file.tensors[i].tensor));
     const uint8_t* data = again.tensors[i].tensor.contiguous_bytes().data();
     EXPECT_EQ((data - mapping->bytes().data()) % 64, 0);
   }
 }
 
-std::string reading(const std::shared_ptr<Mapping>& mapping, ErrorCode code) {
+std::string reading_npz(const std::shared_ptr<Mapping>& mapping, ErrorCode code) {
   try {
     read_npz(mapping);
   } catch (const Error& error) {
@@ -97,11 +97,11 @@ std::string reading(const std::shared_ptr<Mapping>& mapping, ErrorCode code) {
 }
 
 TEST(Npz, ErrorsNameTheRecord) {
-  EXPECT_EQ(reading(archive({{"x.npy", "junk and more"}}), ErrorCode::kCorrupt).substr(0, 16),
+  EXPECT_EQ(reading_npz(archive({{"x.npy", "junk and more"}}), ErrorCode::kCorrupt).substr(0, 16),
             "record 'x.npy': ");
   const auto objects = Mapping::open(golden_path("objects.npy"));
   EXPECT_EQ(
-      reading(archive({{"x.npy", std::string(as_text(objects->bytes()))}}), ErrorCode::kUnsafe),
+      reading_npz(archive({{"x.npy", std::string(as_text(objects->bytes()))}}), ErrorCode::kUnsafe),
       "record 'x.npy': the array holds pickled objects, which can run any code when loaded (save it with a "
       "numeric type)");
 }

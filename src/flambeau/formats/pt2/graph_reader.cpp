@@ -20,7 +20,6 @@ using graph::CustomObjArgument;
 using graph::Graph;
 using graph::GraphArgument;
 using graph::NamedArgument;
-using graph::Node;
 using graph::PassedBy;
 using graph::SymArgument;
 using graph::Value;
@@ -228,7 +227,7 @@ std::vector<Argument> GraphReader::arguments(json::Value& value, Graph& to) {
 
 void GraphReader::node(json::Value& value, Graph& to) {
   Fields fields(value, "a node");
-  Node& node = to.append(take_string(fields.required("target")));
+  graph::Node& node = to.append(take_string(fields.required("target")));
   for (json::Value& item : fields.required("inputs").as_array()) {
     Fields input(item, "a node's input");
     NamedArgument made;

@@ -12,7 +12,6 @@ using graph::Argument;
 using graph::ArgumentKind;
 using graph::Graph;
 using graph::NamedArgument;
-using graph::Node;
 using graph::PassedBy;
 using graph::SymArgument;
 using graph::Value;
@@ -234,7 +233,7 @@ void GraphWriter::arguments(const std::vector<Argument>& list) {
   write_list(out_, list, [&](const Argument& item) { argument(item); });
 }
 
-void GraphWriter::node(const Node& node) {
+void GraphWriter::node(const graph::Node& node) {
   out_.begin_object();
   out_.key("target");
   out_.string(node.target);
@@ -320,7 +319,7 @@ void GraphWriter::graph(const Graph& graph) {
   out_.key("outputs");
   arguments(graph.outputs());
   out_.key("nodes");
-  write_list(out_, graph.nodes(), [&](const Node& item) { node(item); });
+  write_list(out_, graph.nodes(), [&](const graph::Node& item) { node(item); });
   values("tensor_values", ValueKind::kTensor, graph);
   values("sym_int_values", ValueKind::kSymInt, graph);
   values("sym_bool_values", ValueKind::kSymBool, graph);

@@ -20,10 +20,6 @@ using graph::SymInt;
 using graph::TensorMeta;
 using graph::Weight;
 
-[[noreturn]] void corrupt(std::string message, std::string remedy = {}) {
-  throw Error(ErrorCode::kCorrupt, std::move(message), std::move(remedy));
-}
-
 Dims literal_dims(const std::vector<SymInt>& numbers, std::string_view what) {
   Dims dims;
   dims.resize(numbers.size());

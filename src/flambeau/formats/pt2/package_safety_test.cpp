@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kEvil = "cos\nsystem\n(S'true'\ntR.";
 const std::string kCall = "unpickling would import and call os.system, which can run anything";
-const char* const kTable = "data/weights/model_weights_config.json";
+const char* const kWeights = "data/weights/model_weights_config.json";
 
 std::vector<std::string> findings(const std::shared_ptr<Mapping>& file) {
   std::vector<std::string> texts;
@@ -83,11 +83,12 @@ TEST(PackageSafety, EveryPickleOfTheOlderLayout) {
 
 TEST(PackageSafety, WhatTheTableSaysIsPickled) {
   Records records = Records::golden("weights.tied");
-  records.set(kTable, R"({"config": {"w": {"path_name": "weight_0", "is_param": true, "use_pickle": true, )"
-                      R"("tensor_meta": null}}})");
+  records.set(kWeights,
+              R"({"config": {"w": {"path_name": "weight_0", "is_param": true, "use_pickle": true, )"
+              R"("tensor_meta": null}}})");
   records.set("data/weights/weight_0", std::string(kEvil));
   EXPECT_EQ(findings(records.file()), Texts{"data/weights/weight_0: " + kCall});
-  EXPECT_EQ(findings(records.file(kTable)), Texts{"data/weights/weight_0: " + kCall}) << "compressed";
+  EXPECT_EQ(findings(records.file(kWeights)), Texts{"data/weights/weight_0: " + kCall}) << "compressed";
   records.set("data/weights/weight_0", torch_save("\x80\x02}."));
   EXPECT_EQ(findings(records.file()), Texts());
   records.set("data/weights/weight_0", "what is this");

@@ -19,7 +19,7 @@ using testing::TemporaryFolder;
 using testing::write_file;
 
 const char* const kWeightsTable = "data/weights/model_weights_config.json";
-const char* const kConstantsTable = "data/constants/model_constants_config.json";
+const char* const kConstants = "data/constants/model_constants_config.json";
 
 const Weight& weight_named(const std::vector<Weight>& weights, std::string_view name) {
   for (const Weight& weight : weights) {
@@ -237,7 +237,7 @@ TEST(Package, MembersOfNewerTables) {
   Package package = read_package(records.file());
   EXPECT_TRUE(written(package) == as_text(records.file()->bytes()));
   Records opaque = Records::golden("weights.opaque");
-  opaque.edit(kConstantsTable, R"("tensor_meta": null)", R"("tensor_meta": null, "newer": 1)");
+  opaque.edit(kConstants, R"("tensor_meta": null)", R"("tensor_meta": null, "newer": 1)");
   EXPECT_TRUE(written(read_package(opaque.file())) == as_text(opaque.file()->bytes()));
 }
 

@@ -17,7 +17,7 @@ namespace {
 using graph::ArgumentKind;
 using graph::ExportedProgram;
 
-ExportedProgram read(std::string_view text) {
+ExportedProgram read_text(std::string_view text) {
   Notes notes;
   return read_program(text, notes);
 }
@@ -104,7 +104,7 @@ TEST(ProgramJson, UnionMembersOfANewerVersionStay) {
   text = replace(text, R"("arg": {"as_tensor": )", R"("arg": {"as_later": )");  // of a node
   text = replace(text, R"({"user_input": )", R"({"later_input": )");
   text = replace(text, R"({"user_output": )", R"({"later_output": )");
-  const ExportedProgram program = read(text);
+  const ExportedProgram program = read_text(text);
   EXPECT_EQ(write_program(program), text);
   EXPECT_EQ(write_program(program.clone()), text);
   EXPECT_TRUE(program.graph().nodes().begin()->inputs()[0].argument.is(ArgumentKind::kUnknown));
@@ -121,7 +121,7 @@ TEST(ProgramJson, UnionMembersOfANewerVersionStay) {
 
 TEST(ProgramJson, UnknownMembersWhereOneValueIsNeeded) {
   const auto error = [](std::string_view golden, const std::string& from, const std::string& to) {
-    return error_text([&] { read(replace(program_json(golden), from, to)); });
+    return error_text([&] { read_text(replace(program_json(golden), from, to)); });
   };
   EXPECT_EQ(error("shapes.derived", R"({"as_expr": )", R"({"as_later": )"),
             "unsupported: graph 'main': value 'x': a SymInt has a member 'as_later', which this version does "
@@ -135,7 +135,8 @@ TEST(ProgramJson, UnknownMembersWhereOneValueIsNeeded) {
 
 TEST(ProgramJson, NewerMajorsAreRefused) {
   EXPECT_EQ(
-      error_text([&] { read(with_schema(program_json("weights.tied"), R"({"major": 9, "minor": 1})")); }),
+      error_text(
+          [&] { read_text(with_schema(program_json("weights.tied"), R"({"major": 9, "minor": 1})")); }),
       "unsupported: schema version 9.1 is newer than 8.20, which this Flambeau reads (use a newer Flambeau, "
       "or "
       "save the program with PyTorch 2.13 or older)");
@@ -147,7 +148,7 @@ TEST(ProgramJson, WithoutAVersion) {
   Notes notes;
   EXPECT_TRUE(write_program(read_program(text, notes)) == text);
   EXPECT_EQ(notes, Notes());
-  EXPECT_EQ(error_text([&] { read(with_schema(program_json("weights.tied"), "0")); }),
+  EXPECT_EQ(error_text([&] { read_text(with_schema(program_json("weights.tied"), "0")); }),
             "unsupported: schema version 0.0 is older than the first that PyTorch saved, 1 (export the "
             "program again)");
 }
@@ -218,7 +219,7 @@ std::string with_argument(std::string_view argument) {
 TEST(ProgramJson, EveryKindOfArgument) {
   for (const Kind& kind : kKinds) {
     const std::string text = with_argument(kind.argument);
-    const ExportedProgram program = read(text);
+    const ExportedProgram program = read_text(text);
     EXPECT_EQ(write_program(program), text);
     EXPECT_EQ(write_program(program.clone()), text);
     EXPECT_FALSE(program.graph().nodes().begin()->inputs()[0].argument.is(ArgumentKind::kUnknown))
@@ -246,20 +247,20 @@ TEST(ProgramJson, EveryKindOfSpecification) {
       R"({"gradient_to_user_input": {"arg": {"name": "x"}, "user_input_name": "x"}}, )"
       R"({"user_input_mutation": {"arg": {"name": "x"}, "user_input_name": "x"}}, )"
       R"({"parameter_mutation": {"arg": {"name": "x"}, "parameter_name": "n"}}, )");
-  EXPECT_EQ(write_program(read(text)), text);
+  EXPECT_EQ(write_program(read_text(text)), text);
   json::Value tree = json::parse(text);
   AddMember visitor;
   visitor.left_out = {"TensorArgument", "TokenArgument", "SchemaVersion"};
   walk_program(tree, visitor);
   EXPECT_TRUE(visitor.seen.contains("UserInputMutationSpec"));
-  EXPECT_EQ(write_program(read(json::dump(tree))), json::dump(tree));
+  EXPECT_EQ(write_program(read_text(json::dump(tree))), json::dump(tree));
 }
 
 TEST(SetSchema, KnowsSinceWhenEachKindIsThere) {
   for (const Kind& kind : kKinds) {
     for (const int minor : {1, kind.since - 1, kind.since}) {
       if (minor < 1) continue;
-      ExportedProgram program = read(with_argument(kind.argument));
+      ExportedProgram program = read_text(with_argument(kind.argument));
       Notes notes;
       const std::string error = error_text([&] { set_schema(program, {8, minor}, notes); });
       if (minor >= kind.since) {
@@ -280,21 +281,22 @@ TEST(SetSchema, KnowsSinceWhenEachKindIsThere) {
 
 TEST(ProgramJson, NotFiniteNumbersKeepTheirSpelling) {
   const std::string quoted = program_json("values.special_floats");
-  EXPECT_EQ(write_program(read(quoted)), quoted);
+  EXPECT_EQ(write_program(read_text(quoted)), quoted);
   std::string bare = quoted;
   for (const char* word : {"Infinity", "-Infinity", "NaN"}) {
     const std::string from = std::string("\"") + word + "\"";
     for (size_t at = 0; (at = bare.find(from, at)) != std::string::npos;) bare.replace(at, from.size(), word);
   }
   ASSERT_NE(bare, quoted);
-  EXPECT_EQ(write_program(read(bare)), bare);
-  EXPECT_EQ(write_program(graph::canonicalize(read(bare))), write_program(graph::canonicalize(read(quoted))));
+  EXPECT_EQ(write_program(read_text(bare)), bare);
+  EXPECT_EQ(write_program(graph::canonicalize(read_text(bare))),
+            write_program(graph::canonicalize(read_text(quoted))));
 }
 
 TEST(ProgramJson, OtherWordsAreNoNumbers) {
   for (const char* word : {"\"inf\"", "\"nan\"", "\"1.5\"", "\"\"", "null", "true"}) {
     const std::string error =
-        error_text([&] { read(replace(program_json("values.special_floats"), "\"NaN\"", word)); });
+        error_text([&] { read_text(replace(program_json("values.special_floats"), "\"NaN\"", word)); });
     EXPECT_TRUE(error.starts_with("corrupt: graph 'main': ")) << error;
     EXPECT_NE(error.find("expected a"), std::string::npos) << error;
   }
@@ -305,11 +307,11 @@ TEST(ProgramJson, OtherWordsAreNoNumbers) {
 TEST(SetSchema, EachMinorReadsAsWhatWasWritten) {
   for (const char* name : {"weights.tied", "control.cond", "values.outputs", "shapes.derived"}) {
     for (int minor = 1; minor <= 20; ++minor) {
-      ExportedProgram program = read(program_json(name));
+      ExportedProgram program = read_text(program_json(name));
       Notes notes;
       if (error_text([&] { set_schema(program, {8, minor}, notes); }) != "no error") continue;
       const std::string text = write_program(program);
-      const ExportedProgram again = read(text);
+      const ExportedProgram again = read_text(text);
       EXPECT_EQ(again.schema_version, (SchemaVersion{8, minor}));
       EXPECT_EQ(write_program(again), text) << name << " 8." << minor;
       EXPECT_EQ(text.find("is_hop_single_tensor_return") != std::string::npos, minor >= 4) << minor;
@@ -321,30 +323,30 @@ TEST(SetSchema, EachMinorReadsAsWhatWasWritten) {
 // The canonical form writes every member, whatever the version.
 TEST(SetSchema, TheCanonicalFormOfTheFirstVersions) {
   for (const int minor : {1, 2, 3}) {
-    ExportedProgram program = read(program_json("shapes.derived"));
+    ExportedProgram program = read_text(program_json("shapes.derived"));
     Notes notes;
     set_schema(program, {8, minor}, notes);
     EXPECT_EQ(write_program(program).find(R"("index": null)") == std::string::npos, minor < 3);
     const std::string text = write_program(graph::canonicalize(program));
-    EXPECT_TRUE(write_program(read(text)) == text) << minor;
+    EXPECT_TRUE(write_program(read_text(text)) == text) << minor;
   }
 }
 
 TEST(SetSchema, BackAndForthIsTheSame) {
   const std::string text = program_json("control.cond");
   for (const int minor : {1, 3, 5, 12}) {
-    ExportedProgram program = read(text);
+    ExportedProgram program = read_text(text);
     Notes notes;
     set_schema(program, {8, minor}, notes);
-    ExportedProgram again = read(write_program(program));
+    ExportedProgram again = read_text(write_program(program));
     set_schema(again, {8, 20}, notes);
-    EXPECT_EQ(again.graph().node_count(), read(text).graph().node_count());
+    EXPECT_EQ(again.graph().node_count(), read_text(text).graph().node_count());
     EXPECT_TRUE(graph::verify(again).empty()) << minor;
   }
 }
 
 TEST(SetSchema, SaysWhatIsLeftOut) {
-  ExportedProgram program = read(program_json("shapes.derived"));
+  ExportedProgram program = read_text(program_json("shapes.derived"));
   program.guards_code = {"x > 1"};
   Notes notes;
   set_schema(program, {8, 4}, notes);
@@ -357,7 +359,7 @@ TEST(SetSchema, SaysWhatIsLeftOut) {
 
 TEST(SetSchema, SaysWhatCannotBeSaid) {
   const auto error = [](std::string_view golden, SchemaVersion version) {
-    ExportedProgram program = read(program_json(golden));
+    ExportedProgram program = read_text(program_json(golden));
     Notes notes;
     return error_text([&] { set_schema(program, version, notes); });
   };

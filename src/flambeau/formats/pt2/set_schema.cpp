@@ -16,7 +16,6 @@ using graph::ArgumentKind;
 using graph::ExportedProgram;
 using graph::Graph;
 using graph::NamedArgument;
-using graph::Node;
 using graph::ValueKind;
 
 // The minor that first had a field.
@@ -45,7 +44,7 @@ class Needs {
       if (!graph.values_of(ValueKind::kSymFloat).empty())
         need("SymFloat values", since("Graph", "sym_float_values"));
       for (const Argument& output : graph.outputs()) look_at(output);
-      for (const Node& node : graph.nodes()) {
+      for (const graph::Node& node : graph.nodes()) {
         for (const NamedArgument& input : node.inputs()) look_at(input.argument);
         for (const Argument& output : node.outputs()) look_at(output);
       }
@@ -86,12 +85,12 @@ class Needs {
   std::set<std::string> unmet_;
 };
 
-bool is_higher_order(const Node& node) { return node.target.starts_with("torch.ops.higher_order."); }
+bool is_higher_order(const graph::Node& node) { return node.target.starts_with("torch.ops.higher_order."); }
 
 // Before 8.4 the form of a higher-order operator's output said what a flag says since: one tensor, or a list
 // of one.
 void convert_results(Graph& graph, bool to_flag) {
-  for (Node& node : graph.nodes()) {
+  for (graph::Node& node : graph.nodes()) {
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       if (!node.inputs()[i].argument.is(ArgumentKind::kGraph)) continue;
       convert_results(*node.mutable_input(i).get<ArgumentKind::kGraph>().graph, to_flag);

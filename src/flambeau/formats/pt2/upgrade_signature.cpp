@@ -13,8 +13,6 @@
 namespace flambeau::pt2 {
 namespace {
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 // A table of the signature; which of its names the graph has used.
 class Table {
  public:

@@ -11,8 +11,6 @@
 namespace flambeau::pt2 {
 namespace {
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 json::Value object_with(std::string_view key, json::Value value) {
   json::Object members;
   members.emplace_back(key, std::move(value));

@@ -24,8 +24,6 @@ struct Entry {
   uint64_t end = 0;
 };
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 // Calls item(number) for each of an array's numbers.
 template <typename Item>
 void read_numbers(json::Cursor& cursor, Item&& item) {

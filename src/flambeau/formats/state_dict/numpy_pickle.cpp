@@ -14,8 +14,6 @@ namespace {
 using pickle::Kind;
 using pickle::Node;
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 bool is_multiarray(std::string_view module) {
   return module == "numpy.core.multiarray" || module == "numpy._core.multiarray";
 }

@@ -14,8 +14,6 @@ namespace {
 using pickle::Kind;
 using pickle::Node;
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 }  // namespace
 
 ViewBudget::ViewBudget(uint64_t file_size)

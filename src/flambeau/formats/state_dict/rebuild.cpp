@@ -17,8 +17,6 @@ using pickle::Node;
 // Parameters of subclasses of wrapped tensors: real files nest three deep.
 constexpr int kMostNesting = 16;
 
-[[noreturn]] void corrupt(std::string message) { throw Error(ErrorCode::kCorrupt, std::move(message)); }
-
 void need_arguments(std::span<Node* const> args, size_t least, size_t most, std::string_view what) {
   if (args.size() < least || args.size() > most) {
     const std::string range = least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);

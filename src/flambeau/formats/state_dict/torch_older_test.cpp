@@ -15,7 +15,7 @@ using testing::read_file;
 using testing::TorchFileBuilder;
 using testing::values_of;
 
-constexpr std::string_view kMagic("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
+constexpr std::string_view kLegacyMagic("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
 constexpr std::string_view kVersion("\x80\x02M\xe9\x03.", 6);
 constexpr std::string_view kSystem("\x80\x02}.", 4);
 
@@ -32,7 +32,7 @@ class Legacy : public ::testing::Test {
     tree.set_root(tree.dict({{tree.string("x"), x}}));
     pickle::Tree keys;
     keys.set_root(keys.list({keys.string("0")}));
-    return std::string(kMagic) + std::string(kVersion) + std::string(kSystem) +
+    return std::string(kLegacyMagic) + std::string(kVersion) + std::string(kSystem) +
            pickle::write_python(*tree.root()) + pickle::write_python(*keys.root()) + behind;
   }
   std::string error_of(Node* x, const std::string& behind) {
@@ -96,9 +96,9 @@ TEST_F(Legacy, ViewsMustFit) {
 }
 
 TEST_F(Legacy, TheFrontMatters) {
-  EXPECT_EQ(error_of(std::string(kMagic)),
+  EXPECT_EQ(error_of(std::string(kLegacyMagic)),
             "corrupt: protocol version 'at byte 15': byte 0: the pickle ends without the opcode STOP");
-  EXPECT_EQ(error_of(std::string(kMagic) + "\x80\x02K\x05."),
+  EXPECT_EQ(error_of(std::string(kLegacyMagic) + "\x80\x02K\x05."),
             "unsupported: an unknown version of torch.save's legacy form (1001 is expected)");
   const std::string other =
       "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19"

@@ -52,7 +52,7 @@ std::string pickled(const Checkpoint& checkpoint, const pickle::Substitutions& s
   }
 }
 
-bool is_torchscript(FileKind kind) {
+bool has_torchscript(FileKind kind) {
   return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
 }
 
@@ -61,7 +61,7 @@ bool is_torchscript(FileKind kind) {
 void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSaveOptions& options,
                      Progress& progress) {
   // The objects around the tensors are of classes that only the TorchScript archive knows.
-  if (is_torchscript(checkpoint.kind())) {
+  if (has_torchscript(checkpoint.kind())) {
     return write_torch_zip(sink, Checkpoint::from_tensors(checkpoint.named()), options, progress);
   }
   pickle::Tree additions;

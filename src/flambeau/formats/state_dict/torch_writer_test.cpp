@@ -148,7 +148,7 @@ TEST(TorchWriter, DeviceWrappersStay) {
   EXPECT_EQ(inner->device().to_string(), "cpu");
 }
 
-class CancelAtOnce final : public Progress {
+class CancelTheWriter final : public Progress {
  public:
   void begin(std::string_view stage, uint64_t total) override { stage_ = stage, total_ = total; }
   void advance(uint64_t) override {}
@@ -158,7 +158,7 @@ class CancelAtOnce final : public Progress {
 };
 
 TEST(TorchWriter, ReportsAndStops) {
-  CancelAtOnce progress;
+  CancelTheWriter progress;
   MemorySink sink;
   EXPECT_EQ(error_text([&] {
               write_torch_zip(sink, Checkpoint::from_tensors({{"a", floats({1, 2})}}), {}, progress);

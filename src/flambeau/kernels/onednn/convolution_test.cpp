@@ -10,16 +10,10 @@
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/onednn/test_numbers.h"
 
 namespace flambeau::kernels::onednn {
 namespace {
-
-std::vector<float> numbers(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<float> result(static_cast<size_t>(count));
-  for (float& value : result) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
-  return result;
-}
 
 std::vector<int64_t> image_sizes(int64_t batch, int64_t channels, const Spatial& size, size_t space) {
   std::vector<int64_t> sizes = {batch, channels};

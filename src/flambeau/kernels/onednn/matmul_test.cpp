@@ -14,7 +14,7 @@
 namespace flambeau::kernels::onednn {
 namespace {
 
-std::vector<float> numbers(int64_t count, uint32_t seed) {
+std::vector<float> real_numbers(int64_t count, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> between(-1, 1);
   std::vector<float> result(static_cast<size_t>(count));
@@ -41,9 +41,9 @@ TEST_F(OnednnMatmul, EqualsThePortableProduct) {
       for (const bool constant : {false, true}) {
         const int64_t rows = 7, columns = 45, depth = 33;
         const bool one_right = constant || batch == 1;
-        const std::vector<float> left = numbers(batch * rows * depth, 1);
-        const std::vector<float> right = numbers((one_right ? 1 : batch) * depth * columns, 2);
-        const std::vector<float> bias = numbers(columns, 3);
+        const std::vector<float> left = real_numbers(batch * rows * depth, 1);
+        const std::vector<float> right = real_numbers((one_right ? 1 : batch) * depth * columns, 2);
+        const std::vector<float> bias = real_numbers(columns, 3);
         MatrixSteps right_steps = MatrixSteps::packed(depth, columns);
         if (transposed) right_steps = {1, depth, depth * columns};
         if (one_right) right_steps.batch = 0;
@@ -71,8 +71,8 @@ TEST_F(OnednnMatmul, EqualsThePortableProduct) {
 
 TEST_F(OnednnMatmul, FusesWhatFollows) {
   const int64_t rows = 5, columns = 20, depth = 16;
-  const std::vector<float> left = numbers(rows * depth, 1), right = numbers(depth * columns, 2);
-  const std::vector<float> residual = numbers(rows * columns, 3);
+  const std::vector<float> left = real_numbers(rows * depth, 1), right = real_numbers(depth * columns, 2);
+  const std::vector<float> residual = real_numbers(rows * columns, 3);
   const MatmulShape shape = {.rows = rows,
                              .columns = columns,
                              .depth = depth,
@@ -126,7 +126,7 @@ TEST_F(OnednnMatmul, FusesWhatFollows) {
 
 TEST_F(OnednnMatmul, RunsInSeveralThreadsAtOnce) {
   const int64_t size = 48;
-  const std::vector<float> left = numbers(size * size, 1), right = numbers(size * size, 2);
+  const std::vector<float> left = real_numbers(size * size, 1), right = real_numbers(size * size, 2);
   const MatrixSteps steps = MatrixSteps::packed(size, size);
   const MatmulShape shape = {size, size, size, 1, steps, steps, steps};
   const ThreadsScope threads(1);
@@ -151,8 +151,8 @@ TEST_F(OnednnMatmul, RunsInSeveralThreadsAtOnce) {
 
 TEST_F(OnednnMatmul, Sgemm) {
   const int64_t rows = 9, columns = 20, depth = 11;
-  const std::vector<float> left = numbers(rows * depth, 1), right = numbers(depth * columns, 2);
-  std::vector<float> found = numbers(rows * columns, 3);
+  const std::vector<float> left = real_numbers(rows * depth, 1), right = real_numbers(depth * columns, 2);
+  std::vector<float> found = real_numbers(rows * columns, 3);
   std::vector<float> wanted = found;
   const GemmShape shape = {.rows = rows,
                            .columns = columns,

@@ -7,16 +7,10 @@
 
 #include "flambeau/base/parallel.h"
 #include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/onednn/test_numbers.h"
 
 namespace flambeau::kernels::onednn {
 namespace {
-
-std::vector<float> numbers(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<float> result(static_cast<size_t>(count));
-  for (float& value : result) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
-  return result;
-}
 
 class OnednnPooled : public testing::Test {
  protected:

@@ -19,7 +19,7 @@
 namespace flambeau::nn {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& remedy = {}) {
+[[noreturn]] void refuse_attention(const std::string& what, const std::string& remedy = {}) {
   throw Error(ErrorCode::kInvalidArgument, "MultiheadAttention: " + what, remedy);
 }
 
@@ -37,10 +37,11 @@ Tensor unpacked(const Tensor& packed, int64_t count, const SymInt& size) {
 void check_mask_sizes(const Tensor& mask, const SymInt& batches, const SymInt& target, const SymInt& source) {
   const SymIntList given = sizes(mask);
   const size_t rank = given.size();
-  if (rank != 2 && rank != 3) refuse(fmt::format("attn_mask has {} dimensions, 2 or 3 are expected", rank));
+  if (rank != 2 && rank != 3)
+    refuse_attention(fmt::format("attn_mask has {} dimensions, 2 or 3 are expected", rank));
   const bool fits =
       given[rank - 2] == target && given[rank - 1] == source && (rank == 2 || given[0] == batches);
-  if (!fits) refuse("attn_mask does not have the sizes of the queries and keys");
+  if (!fits) refuse_attention("attn_mask does not have the sizes of the queries and keys");
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ void check_mask_sizes(const Tensor& mask, const SymInt& batches, const SymInt& t
 Tensor additive_mask(const Tensor& mask, DType dtype) {
   if (!mask.defined() || dtype_info(mask.dtype()).is_floating) return mask;
   if (mask.dtype() != DType::kBool)
-    refuse(fmt::format("a mask is bool or floating-point, not {}", dtype_name(mask.dtype())));
+    refuse_attention(fmt::format("a mask is bool or floating-point, not {}", dtype_name(mask.dtype())));
   return masked_fill_(zeros_like(mask, dtype), mask, -std::numeric_limits<double>::infinity());
 }
 
@@ -59,7 +60,7 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
       num_heads_(num_heads),
       options_(options) {
   if (embed_dim <= 0 || num_heads <= 0 || embed_dim % num_heads != 0)
-    refuse(fmt::format("{} numbers cannot be divided among {} heads", embed_dim, num_heads));
+    refuse_attention(fmt::format("{} numbers cannot be divided among {} heads", embed_dim, num_heads));
   const int64_t kdim = options.kdim.value_or(embed_dim), vdim = options.vdim.value_or(embed_dim);
   if (kdim == embed_dim && vdim == embed_dim) {
     in_proj_weight = init::empty({3 * embed_dim, embed_dim});
@@ -102,7 +103,7 @@ MultiheadAttention::Projected MultiheadAttention::project(const Tensor& query, c
     keys.erase(keys.size() - 1);
     values.erase(values.size() - 1);
   }
-  if (!(keys == values)) refuse("keys and values have different sizes");
+  if (!(keys == values)) refuse_attention("keys and values have different sizes");
   if (!in_proj_weight.defined()) {
     TensorList biases(3);
     if (in_proj_bias.defined()) biases = chunk(in_proj_bias, 3);
@@ -147,8 +148,8 @@ std::pair<Tensor, std::optional<Tensor>> MultiheadAttention::attend(Tensor query
   const SymInt target = size(query, 0), batch = size(query, 1), heads = num_heads_;
   const int64_t head_size = embed_dim_ / num_heads_;
   if (!(size(query, 2) == SymInt(embed_dim_)))
-    refuse(fmt::format("the queries do not have {} numbers", embed_dim_));
-  if (is_causal && !mask.defined()) refuse("is_causal needs the mask that it speaks of");
+    refuse_attention(fmt::format("the queries do not have {} numbers", embed_dim_));
+  if (is_causal && !mask.defined()) refuse_attention("is_causal needs the mask that it speaks of");
   if (is_causal && !padding.defined() && !need_weights) {
     mask = Tensor();
   } else if (padding.defined()) {
@@ -179,7 +180,7 @@ std::pair<Tensor, std::optional<Tensor>> MultiheadAttention::attend(Tensor query
   const SymInt source = size(k, 1);
   if (padding.defined()) {
     if (!(size(padding, 0) == batch) || !(size(padding, 1) == source))
-      refuse("key_padding_mask does not have the sizes of the batch and the keys");
+      refuse_attention("key_padding_mask does not have the sizes of the batch and the keys");
     padding = reshape(expand(view(padding, {batch, 1, 1, source}), {-1, heads, -1, -1}),
                       {batch * heads, 1, source});
     mask = mask.defined() ? add(mask, padding) : padding;
@@ -233,7 +234,7 @@ std::pair<Tensor, std::optional<Tensor>> MultiheadAttention::forward(
     const std::optional<Tensor>& attn_mask, std::optional<bool> average_attn_weights,
     std::optional<bool> is_causal) {
   if (dim(query) != 2 && dim(query) != 3)
-    refuse(fmt::format("queries have 2 or 3 dimensions, not {}", dim(query)));
+    refuse_attention(fmt::format("queries have 2 or 3 dimensions, not {}", dim(query)));
   const bool makes_contiguous =
       would_be_fast(query, key, value, or_none(key_padding_mask), or_none(attn_mask));
   const Tensor padding = additive_mask(or_none(key_padding_mask), query.dtype());

@@ -4,43 +4,11 @@
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/generator.h"
 #include "flambeau/ops/call.h"
+#include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/elementwise.h"
 
 namespace flambeau::ops {
 namespace {
-
-struct Fixture {
-  Library library;
-  ThreadPool pool{2};
-  Context context{library, pool};
-
-  template <typename... Arguments>
-  Tensor run(std::string_view name, const Arguments&... arguments) {
-    return call<Tensor>(context, name, arguments...);
-  }
-  template <typename... Arguments>
-  std::string error(std::string_view name, const Arguments&... arguments) {
-    try {
-      call<std::vector<Value>>(context, name, arguments...);
-    } catch (const Error& error) {
-      return error.message();
-    }
-    return "no error";
-  }
-};
-
-Tensor counted(std::initializer_list<int64_t> sizes) {
-  Tensor tensor = Tensor::zeros(DType::kFloat32, Dims(sizes));
-  for (int64_t i = 0; i < tensor.element_count(); ++i)
-    tensor.mutable_data<float>()[i] = static_cast<float>(i);
-  return tensor;
-}
-
-template <typename T = float>
-std::vector<T> values_of(const Tensor& tensor) {
-  const Tensor packed = tensor.to_contiguous();
-  return {packed.data<T>(), packed.data<T>() + packed.element_count()};
-}
 
 TEST(Create, RangesHavePyTorchsTypeAndCount) {
   Fixture f;
@@ -67,23 +35,23 @@ TEST(Create, FullTakesTheTypeOfItsNumber) {
 
 TEST(Create, CatKeepsChannelsLastAndSkipsOldEmpties) {
   Fixture f;
-  const Tensor last = call_with(f.context, "aten::clone", {counted({1, 2, 3, 3})},
+  const Tensor last = call_with(f.context, "aten::clone", {ramp({1, 2, 3, 3})},
                                 {{"memory_format", MemoryFormat::kChannelsLast}});
   const Tensor joined = f.run("aten::cat", TensorList{last, last}, 1);
   EXPECT_EQ(joined.strides(), (Dims{36, 1, 12, 4}));
-  const Tensor skipped = f.run("aten::cat", TensorList{counted({0}), counted({2, 2})}, 1);
+  const Tensor skipped = f.run("aten::cat", TensorList{ramp({0}), ramp({2, 2})}, 1);
   EXPECT_EQ(values_of(skipped), (std::vector<float>{0, 1, 2, 3}));
-  EXPECT_EQ(f.error("aten::cat", TensorList{counted({2, 2}), counted({3, 3})}, 1),
+  EXPECT_EQ(f.error("aten::cat", TensorList{ramp({2, 2}), ramp({3, 3})}, 1),
             "Sizes of tensors must match except in dimension 1. Expected size 2 but got size 3 for tensor "
             "number 1 in "
             "the list.");
-  EXPECT_EQ(values_of(f.run("aten::stack", TensorList{counted({2}), counted({2})}, 1)),
+  EXPECT_EQ(values_of(f.run("aten::stack", TensorList{ramp({2}), ramp({2})}, 1)),
             (std::vector<float>{0, 0, 1, 1}));
 }
 
 TEST(Create, PadsInEveryMode) {
   Fixture f;
-  const Tensor x = counted({1, 2, 2});
+  const Tensor x = ramp({1, 2, 2});
   EXPECT_EQ(values_of(f.run("aten::constant_pad_nd", x, Dims{1, -1}, 9)), (std::vector<float>{9, 0, 9, 2}));
   EXPECT_EQ(values_of(f.run("aten::pad", x, Dims{1, 1, 1, 0}, "reflect")),
             (std::vector<float>{3, 2, 3, 2, 1, 0, 1, 0, 3, 2, 3, 2}));
@@ -95,7 +63,7 @@ TEST(Create, PadsInEveryMode) {
 
 TEST(Create, RepeatsAndTurns) {
   Fixture f;
-  const Tensor x = counted({2, 2});
+  const Tensor x = ramp({2, 2});
   EXPECT_EQ(values_of(f.run("aten::repeat", x, Dims{1, 2})), (std::vector<float>{0, 1, 0, 1, 2, 3, 2, 3}));
   EXPECT_EQ(values_of(f.run("aten::repeat_interleave.self_int", x, 2)),
             (std::vector<float>{0, 0, 1, 1, 2, 2, 3, 3}));
@@ -106,13 +74,12 @@ TEST(Create, RepeatsAndTurns) {
   EXPECT_EQ(values_of(f.run("aten::roll", x, Dims{1})), (std::vector<float>{3, 0, 1, 2}));
   EXPECT_EQ(values_of(f.run("aten::rot90", x)), (std::vector<float>{1, 3, 0, 2}));
   EXPECT_EQ(values_of(f.run("aten::tril", x, -1)), (std::vector<float>{0, 0, 2, 0}));
-  EXPECT_EQ(values_of(f.run("aten::select_scatter", x, counted({2}), 1, 0)),
-            (std::vector<float>{0, 1, 1, 3}));
+  EXPECT_EQ(values_of(f.run("aten::select_scatter", x, ramp({2}), 1, 0)), (std::vector<float>{0, 1, 1, 3}));
 }
 
 TEST(Create, CopiesOfTurnedTensorsAreWhole) {
   Fixture f;
-  const Tensor x = counted({5, 70, 9});
+  const Tensor x = ramp({5, 70, 9});
   const Tensor turned = f.run("aten::permute", x, Dims{2, 0, 1});
   const Tensor copy = f.run("aten::clone", turned, MemoryFormat::kContiguous);
   for (int64_t a = 0; a < 9; ++a) {
@@ -126,7 +93,7 @@ TEST(Create, CopiesOfTurnedTensorsAreWhole) {
 
 TEST(Create, ToGivesTheTensorItselfWhereNothingChanges) {
   Fixture f;
-  const Tensor x = counted({2, 2});
+  const Tensor x = ramp({2, 2});
   EXPECT_EQ(f.run("aten::to.dtype", x, DType::kFloat32).storage(), x.storage());
   const Tensor whole = f.run("aten::to.dtype", x, DType::kInt64);
   EXPECT_EQ(values_of<int64_t>(whole), (std::vector<int64_t>{0, 1, 2, 3}));
@@ -141,8 +108,8 @@ TEST(Random, DrawsWhatPyTorchDraws) {
             (std::vector<float>{0.49625658988952637F, 0.7682217955589294F, 0.08847743272781372F}));
   generator.manual_seed(0);
   EXPECT_EQ(values_of<int64_t>(f.run("aten::randint", 10, Dims{4})), (std::vector<int64_t>{4, 9, 3, 0}));
-  EXPECT_EQ(f.run("aten::dropout", counted({4}), 0.5, false).element_count(), 4);
-  EXPECT_EQ(f.error("aten::dropout", counted({4}), 1.5, true),
+  EXPECT_EQ(f.run("aten::dropout", ramp({4}), 0.5, false).element_count(), 4);
+  EXPECT_EQ(f.error("aten::dropout", ramp({4}), 1.5, true),
             "dropout probability has to be between 0 and 1, but got 1.5");
 }
 
@@ -150,9 +117,9 @@ TEST(Symbols, AssertionsNameTheValue) {
   Fixture f;
   EXPECT_EQ(f.error("aten::_assert_scalar", 0, "u0 >= 1"), "u0 >= 1 (the value asserted is 0)");
   EXPECT_EQ(f.error("aten::sym_constrain_range", 5, 6, 10), "Invalid value range for 5 between [6, 10]");
-  EXPECT_EQ(f.error("aten::_assert_tensor_metadata", counted({2}), Value(), Value(), DType::kInt64),
+  EXPECT_EQ(f.error("aten::_assert_tensor_metadata", ramp({2}), Value(), Value(), DType::kInt64),
             "Tensor dtype mismatch! Expected: int64 Got: float32");
-  EXPECT_EQ(call<int64_t>(f.context, "aten::sym_size.int", counted({2, 3}), -1), 3);
+  EXPECT_EQ(call<int64_t>(f.context, "aten::sym_size.int", ramp({2, 3}), -1), 3);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ T product(T a, T b) {
   }
 }
 
-struct Multiply {
+struct OuterMultiply {
   template <typename T>
   T operator()(T a, T b) const {
     return product(a, b);
@@ -47,7 +47,7 @@ Info<N> outer_shape(const Info<N>& self, const Info<N>& vec2) {
 }
 
 void outer_kernel(Context& context, const Tensor& self, const Tensor& vec2, Tensor& out) {
-  map(context, "mul", Multiply{}, out.dtype(), out, unsqueezed(self, 1), vec2);
+  map(context, "mul", OuterMultiply{}, out.dtype(), out, unsqueezed(self, 1), vec2);
 }
 
 // ---- addr: beta * self + alpha * vec1 (a column) * vec2 (a row)
@@ -96,7 +96,7 @@ struct Scale {
     return x * static_cast<T>(factor);
   }
 };
-struct Plus {
+struct OuterPlus {
   template <typename T>
     requires std::is_floating_point_v<T>
   T operator()(T a, T b) const {
@@ -114,13 +114,13 @@ void add_rounded(Context& context, const Tensor& self, const Tensor& vec1, const
   const Tensor scaled = context.allocate(dtype, vec1.sizes());
   map(context, "addr_cpu", rounded(alpha), dtype, scaled, vec1);
   if (beta.to_double() == 0) {
-    return map(context, "addr_cpu", Multiply{}, dtype, out, unsqueezed(scaled, 1), vec2);
+    return map(context, "addr_cpu", OuterMultiply{}, dtype, out, unsqueezed(scaled, 1), vec2);
   }
   const Tensor products = context.allocate(dtype, out.sizes());
-  map(context, "addr_cpu", Multiply{}, dtype, products, unsqueezed(scaled, 1), vec2);
+  map(context, "addr_cpu", OuterMultiply{}, dtype, products, unsqueezed(scaled, 1), vec2);
   const Tensor kept = context.allocate(dtype, self.sizes());
   map(context, "addr_cpu", rounded(beta), dtype, kept, self);
-  map(context, "addr_cpu", Plus{}, dtype, out, kept, products);
+  map(context, "addr_cpu", OuterPlus{}, dtype, out, kept, products);
 }
 
 void addr_kernel(Context& context, const Tensor& self, const Tensor& vec1, const Tensor& vec2, Scalar beta,
@@ -167,7 +167,7 @@ void kron_kernel(Context& context, const Tensor& self, const Tensor& other, Tens
     whole.strides.push_back(out.strides()[d] * inner_size);
     whole.strides.push_back(out.strides()[d]);
   }
-  map(context, "mul", Multiply{}, out.dtype(), out.with_geometry(std::move(whole)),
+  map(context, "mul", OuterMultiply{}, out.dtype(), out.with_geometry(std::move(whole)),
       self.with_geometry(std::move(a)), other.with_geometry(std::move(b)));
 }
 

@@ -13,11 +13,28 @@
 
 namespace flambeau::ops {
 
-struct OperatorTest : testing::Test {
+struct Fixture {
   Library library;
   ThreadPool pool{2};
   Context context{library, pool};
 
+  template <typename Result = Tensor, typename... Arguments>
+  Result run(std::string_view name, const Arguments&... arguments) {
+    return call<Result>(context, name, arguments...);
+  }
+  // What the error of a call says, without its remedy.
+  template <typename... Arguments>
+  std::string error(std::string_view name, const Arguments&... arguments) {
+    try {
+      call<std::vector<Value>>(context, name, arguments...);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "no error";
+  }
+};
+
+struct OperatorTest : testing::Test, Fixture {
   // The text of the error that a call ends with.
   template <typename... Arguments>
   std::string error_of(std::string_view name, const Arguments&... arguments) {

@@ -35,7 +35,7 @@ struct Quotient {
   }
 };
 
-struct Trunc {
+struct TruncQuotient {
   static constexpr std::string_view kName = "div_trunc";
   static constexpr Hot kHot = Hot::kTrunc;
 };
@@ -132,7 +132,7 @@ void div_mode(Context& context, const Tensor& self, const Tensor& other, std::op
     }
     // The quotient of half-precision numbers is rounded to their type before it is cut.
     binary<PlainQuotient>(context, self, other, out);
-    return unary<Trunc>(context, out, out);
+    return unary<TruncQuotient>(context, out, out);
   }
   if (*mode == "floor") return binary<FloorQuotient>(context, self, other, out);
   throw Error(ErrorCode::kInvalidArgument,

@@ -5,16 +5,12 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
+#include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/elementwise.h"
+#include "support/message_of.h"
 
 namespace flambeau::ops {
 namespace {
-
-struct Fixture {
-  Library library;
-  ThreadPool pool{2};
-  Context context{library, pool};
-};
 
 template <typename T>
 Tensor tensor(DType dtype, std::vector<T> values) {
@@ -22,39 +18,24 @@ Tensor tensor(DType dtype, std::vector<T> values) {
   std::copy(values.begin(), values.end(), made.mutable_data<T>());
   return made;
 }
-Tensor floats(std::vector<float> values) { return tensor(DType::kFloat32, std::move(values)); }
-Tensor integers(std::vector<int64_t> values) { return tensor(DType::kInt64, std::move(values)); }
-
-template <typename T>
-std::vector<T> values_of(const Tensor& from) {
-  const Tensor packed = from.to_contiguous();
-  return {packed.data<T>(), packed.data<T>() + packed.element_count()};
-}
-
-std::string text_of(auto&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+Tensor float_row(std::vector<float> values) { return tensor(DType::kFloat32, std::move(values)); }
+Tensor integer_row(std::vector<int64_t> values) { return tensor(DType::kInt64, std::move(values)); }
 
 TEST(Elementwise, NumbersPromoteAsPythonsDo) {
   Fixture f;
-  const Tensor halves = call(f.context, "aten::mul.Scalar", floats({1, 2}), 0.5);
+  const Tensor halves = call(f.context, "aten::mul.Scalar", float_row({1, 2}), 0.5);
   EXPECT_EQ(values_of<float>(halves), (std::vector<float>{0.5, 1}));
-  EXPECT_EQ(call(f.context, "aten::add.Scalar", integers({1}), 1.5).dtype(), DType::kFloat32);
-  EXPECT_EQ(call(f.context, "aten::add.Scalar", integers({1}), 2).dtype(), DType::kInt64);
-  EXPECT_EQ(call(f.context, "aten::div.Tensor", integers({1}), integers({2})).dtype(), DType::kFloat32);
-  EXPECT_EQ(call(f.context, "aten::rsub.Scalar", integers({1}), 2).data<int64_t>()[0], 1);
+  EXPECT_EQ(call(f.context, "aten::add.Scalar", integer_row({1}), 1.5).dtype(), DType::kFloat32);
+  EXPECT_EQ(call(f.context, "aten::add.Scalar", integer_row({1}), 2).dtype(), DType::kInt64);
+  EXPECT_EQ(call(f.context, "aten::div.Tensor", integer_row({1}), integer_row({2})).dtype(), DType::kFloat32);
+  EXPECT_EQ(call(f.context, "aten::rsub.Scalar", integer_row({1}), 2).data<int64_t>()[0], 1);
 }
 
 TEST(Elementwise, ASingleElementStandsForAll) {
   Fixture f;
   std::vector<float> many(5000);
   for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
-  const Tensor x = floats(many);
+  const Tensor x = float_row(many);
   for (const Tensor& out : {call(f.context, "aten::sub.Tensor", x, 1),
                             call(f.context, "aten::sub.Tensor", x, tensor<float>(DType::kFloat32, {1}))}) {
     EXPECT_EQ(out.data<float>()[0], -1);
@@ -83,8 +64,8 @@ TEST(Elementwise, StoredTypesWithLoopsOfTheirOwn) {
 
 TEST(Elementwise, IntegersDivideAsInPython) {
   Fixture f;
-  const Tensor a = integers({7, -7, 7, -7});
-  const Tensor b = integers({2, 2, -2, -2});
+  const Tensor a = integer_row({7, -7, 7, -7});
+  const Tensor b = integer_row({2, 2, -2, -2});
   using Values = std::vector<int64_t>;
   EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::floor_divide", a, b)), (Values{3, -4, -4, 3}));
   EXPECT_EQ(
@@ -92,9 +73,9 @@ TEST(Elementwise, IntegersDivideAsInPython) {
       (Values{3, -3, -3, 3}));
   EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::remainder.Tensor", a, b)), (Values{1, 1, -1, -1}));
   EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::fmod.Tensor", a, b)), (Values{1, -1, 1, -1}));
-  EXPECT_EQ(text_of([&] { call(f.context, "aten::floor_divide", a, 0); }),
+  EXPECT_EQ(message_of([&] { call(f.context, "aten::floor_divide", a, 0); }),
             "operator 'aten::floor_divide': ZeroDivisionError");
-  const Tensor least = integers({std::numeric_limits<int64_t>::min()});
+  const Tensor least = integer_row({std::numeric_limits<int64_t>::min()});
   EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::floor_divide", least, -1)),
             (Values{std::numeric_limits<int64_t>::min()}));
   EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::remainder.Scalar", least, -1)), (Values{0}));
@@ -103,14 +84,15 @@ TEST(Elementwise, IntegersDivideAsInPython) {
 TEST(Elementwise, BoolsAreRefusedWhereTheyHaveNoMeaning) {
   Fixture f;
   const Tensor mask = tensor<uint8_t>(DType::kBool, {1, 0});
-  EXPECT_EQ(text_of([&] { call(f.context, "aten::sub.Tensor", mask, mask); }),
+  EXPECT_EQ(message_of([&] { call(f.context, "aten::sub.Tensor", mask, mask); }),
             "operator 'aten::sub.Tensor': Subtraction, the `-` operator, with two bool tensors is not "
             "supported. (use the `^` or `logical_xor()` operator instead)");
   EXPECT_EQ(
-      text_of([&] { call(f.context, "aten::neg", mask); }),
+      message_of([&] { call(f.context, "aten::neg", mask); }),
       "operator 'aten::neg': Negation, the `-` operator, on a bool tensor is not supported. (if you are "
       "trying to invert a mask, use the `~` or `logical_not()` operator instead)");
-  EXPECT_EQ(text_of([&] { call(f.context, "aten::clamp", mask, 0, 1); }), "no error");  // promotes to int64
+  EXPECT_EQ(message_of([&] { call(f.context, "aten::clamp", mask, 0, 1); }),
+            "no error");  // promotes to int64
   EXPECT_EQ(values_of<uint8_t>(call(f.context, "aten::add.Tensor", mask, mask)),
             (std::vector<uint8_t>{1, 0}));
   EXPECT_EQ(values_of<uint8_t>(call(f.context, "aten::bitwise_not", mask)), (std::vector<uint8_t>{0, 1}));
@@ -119,27 +101,27 @@ TEST(Elementwise, BoolsAreRefusedWhereTheyHaveNoMeaning) {
 TEST(Elementwise, NaNsSpreadThroughExtremaButNotThroughFmax) {
   Fixture f;
   const float nan = NAN;
-  const Tensor a = floats({1, nan, 3});
-  const Tensor b = floats({2, 2, nan});
+  const Tensor a = float_row({1, nan, 3});
+  const Tensor b = float_row({2, 2, nan});
   const std::vector<float> largest = values_of<float>(call(f.context, "aten::maximum", a, b));
   EXPECT_EQ(largest[0], 2);
   EXPECT_TRUE(std::isnan(largest[1]) && std::isnan(largest[2]));
   EXPECT_EQ(values_of<float>(call(f.context, "aten::fmax", a, b)), (std::vector<float>{2, 2, 3}));
-  const std::vector<float> relu = values_of<float>(call(f.context, "aten::relu", floats({-1, nan, 2})));
+  const std::vector<float> relu = values_of<float>(call(f.context, "aten::relu", float_row({-1, nan, 2})));
   EXPECT_EQ(relu[0], 0);
   EXPECT_TRUE(std::isnan(relu[1]));
-  EXPECT_EQ(values_of<float>(call(f.context, "aten::clamp", floats({-5, 0, 5}), -1, 2)),
+  EXPECT_EQ(values_of<float>(call(f.context, "aten::clamp", float_row({-5, 0, 5}), -1, 2)),
             (std::vector<float>{-1, 0, 2}));
 }
 
 TEST(Elementwise, ComparisonsGiveBools) {
   Fixture f;
-  const Tensor less = call(f.context, "aten::lt.Scalar", integers({1, 2, 3}), 2.5);
+  const Tensor less = call(f.context, "aten::lt.Scalar", integer_row({1, 2, 3}), 2.5);
   EXPECT_EQ(less.dtype(), DType::kBool);
   EXPECT_EQ(values_of<uint8_t>(less), (std::vector<uint8_t>{1, 1, 0}));
-  const Tensor chosen = call(f.context, "aten::where.ScalarOther", less, integers({1, 2, 3}), 9);
+  const Tensor chosen = call(f.context, "aten::where.ScalarOther", less, integer_row({1, 2, 3}), 9);
   EXPECT_EQ(values_of<int64_t>(chosen), (std::vector<int64_t>{1, 2, 9}));
-  const Tensor filled = call(f.context, "aten::masked_fill.Scalar", floats({1, 2, 3}), less, -1.5);
+  const Tensor filled = call(f.context, "aten::masked_fill.Scalar", float_row({1, 2, 3}), less, -1.5);
   EXPECT_EQ(values_of<float>(filled), (std::vector<float>{-1.5, -1.5, 3}));
 }
 
@@ -154,11 +136,11 @@ TEST(Elementwise, ShiftsBeyondTheWidthLeaveTheSign) {
 
 TEST(Elementwise, PowersOfIntegers) {
   Fixture f;
-  EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::pow.Tensor_Scalar", integers({-3, 2}), 3)),
+  EXPECT_EQ(values_of<int64_t>(call(f.context, "aten::pow.Tensor_Scalar", integer_row({-3, 2}), 3)),
             (std::vector<int64_t>{-27, 8}));
-  EXPECT_EQ(text_of([&] { call(f.context, "aten::pow.Tensor_Scalar", integers({2}), -1); }),
+  EXPECT_EQ(message_of([&] { call(f.context, "aten::pow.Tensor_Scalar", integer_row({2}), -1); }),
             "operator 'aten::pow.Tensor_Scalar': Integers to negative integer powers are not allowed.");
-  const Tensor x = floats({4, 9});
+  const Tensor x = float_row({4, 9});
   call(f.context, "aten::pow_.Scalar", x, 0.5);
   EXPECT_EQ(values_of<float>(x), (std::vector<float>{2, 3}));
 }
@@ -189,7 +171,7 @@ TEST(Elementwise, ConversionsOfRows) {
   for (const DType from : types) {
     for (const DType to : types) {
       const Tensor x = Tensor::zeros(from, Dims{70});
-      copy_into(f.context, integers(std::vector<int64_t>(70, 3)), x);
+      copy_into(f.context, integer_row(std::vector<int64_t>(70, 3)), x);
       const Tensor y = Tensor::zeros(to, Dims{70});
       copy_into(f.context, x, y);
       const int64_t expected = from == DType::kBool || to == DType::kBool ? 1 : 3;

@@ -59,7 +59,7 @@ struct Cube {
     return a * a * a;
   }
 };
-struct Reciprocal {
+struct ReciprocalPower {
   static constexpr std::string_view kName = "pow";
   static constexpr Hot kHot = Hot::kReciprocal;
   template <ComplexNumber T>
@@ -112,7 +112,7 @@ void power_of_number(Context& context, const Tensor& self, Scalar exponent, Tens
   if (is_float && e == 3.0) return unary<Cube>(context, self, out);
   if (is_float && e == 0.5) return unary<Root>(context, self, out);
   if (is_float && e == -0.5) return unary<ReciprocalRoot>(context, self, out);
-  if (is_float && e == -1.0) return unary<Reciprocal>(context, self, out);
+  if (is_float && e == -1.0) return unary<ReciprocalPower>(context, self, out);
   if (is_float && e == -2.0) return unary<ReciprocalSquare>(context, self, out);
   const Tensor wrapped = wrapped_number(exponent);
   const Input inputs[] = {computed(self, out.dtype()), precise(wrapped, out.dtype())};

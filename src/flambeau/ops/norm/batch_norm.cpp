@@ -27,10 +27,11 @@ void check_channels(const Info<N>& input, const Info<N>* parameter, const char* 
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>, Info<N>> native_shape(const Info<N>& input, const Info<N>* weight,
-                                                   const Info<N>* bias, const Info<N>* running_mean,
-                                                   const Info<N>* running_var, bool training, double,
-                                                   double) {
+std::tuple<Info<N>, Info<N>, Info<N>> native_batch_norm_shape(const Info<N>& input, const Info<N>* weight,
+                                                              const Info<N>* bias,
+                                                              const Info<N>* running_mean,
+                                                              const Info<N>* running_var, bool training,
+                                                              double, double) {
   if (input.dim() < 2) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("batch_norm: expected an input of at least 2 dimensions, got {}", input.dim()));
@@ -60,9 +61,9 @@ std::tuple<Info<N>, Info<N>, Info<N>> native_shape(const Info<N>& input, const I
   return {std::move(out), saved, saved};
 }
 
-void native_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
-                   const Tensor* running_mean, const Tensor* running_var, bool training, double momentum,
-                   double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
+void native_batch_norm_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                              const Tensor* running_mean, const Tensor* running_var, bool training,
+                              double momentum, double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
   if (input.element_count() == 0) return;
   run_batch_norm(context, input, {weight, bias, running_mean, running_var, training, momentum, eps}, out,
                  &mean, &rstd);
@@ -97,7 +98,7 @@ Info<N> batch_norm_shape(const Info<N>& input, const Info<N>* weight, const Info
             .strides = like_strides(input, MemoryFormat::kPreserve),
             .device = input.device};
   }
-  return std::get<0>(native_shape<N>(input, weight, bias, mean, var, training, momentum, eps));
+  return std::get<0>(native_batch_norm_shape<N>(input, weight, bias, mean, var, training, momentum, eps));
 }
 void batch_norm_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                        const Tensor* mean, const Tensor* var, bool training, double momentum, double eps,
@@ -110,34 +111,36 @@ std::tuple<Info<N>, Info<N>, Info<N>> legit_shape(const Info<N>& input, const In
                                                   const Info<N>* bias, const Info<N>& mean,
                                                   const Info<N>& var, bool training, double momentum,
                                                   double eps) {
-  return native_shape<N>(input, weight, bias, &mean, &var, training, momentum, eps);
+  return native_batch_norm_shape<N>(input, weight, bias, &mean, &var, training, momentum, eps);
 }
 void legit_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                   const Tensor& mean, const Tensor& var, bool training, double momentum, double eps,
                   Tensor& out, Tensor& save_mean, Tensor& save_rstd) {
-  native_kernel(context, input, weight, bias, &mean, &var, training, momentum, eps, out, save_mean,
-                save_rstd);
+  native_batch_norm_kernel(context, input, weight, bias, &mean, &var, training, momentum, eps, out, save_mean,
+                           save_rstd);
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> no_stats_shape(const Info<N>& input, const Info<N>* weight,
                                                      const Info<N>* bias, bool training, double momentum,
                                                      double eps) {
-  return native_shape<N>(input, weight, bias, nullptr, nullptr, training, momentum, eps);
+  return native_batch_norm_shape<N>(input, weight, bias, nullptr, nullptr, training, momentum, eps);
 }
 void no_stats_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                      bool training, double momentum, double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
-  native_kernel(context, input, weight, bias, nullptr, nullptr, training, momentum, eps, out, mean, rstd);
+  native_batch_norm_kernel(context, input, weight, bias, nullptr, nullptr, training, momentum, eps, out, mean,
+                           rstd);
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> no_training_shape(const Info<N>& input, const Info<N>* weight,
                                                         const Info<N>* bias, const Info<N>& mean,
                                                         const Info<N>& var, double momentum, double eps) {
-  return native_shape<N>(input, weight, bias, &mean, &var, false, momentum, eps);
+  return native_batch_norm_shape<N>(input, weight, bias, &mean, &var, false, momentum, eps);
 }
 void no_training_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                         const Tensor& mean, const Tensor& var, double momentum, double eps, Tensor& out,
                         Tensor& save_mean, Tensor& save_rstd) {
-  native_kernel(context, input, weight, bias, &mean, &var, false, momentum, eps, out, save_mean, save_rstd);
+  native_batch_norm_kernel(context, input, weight, bias, &mean, &var, false, momentum, eps, out, save_mean,
+                           save_rstd);
 }
 
 // The running statistics come back as new tensors.
@@ -151,7 +154,7 @@ std::tuple<Info<N>, Info<N>, Info<N>, Info<N>, Info<N>> functional_shape(
                    .strides = like_strides(info, MemoryFormat::kPreserve),
                    .device = info.device};
   };
-  return std::tuple_cat(native_shape<N>(input, weight, bias, &mean, &var, training, momentum, eps),
+  return std::tuple_cat(native_batch_norm_shape<N>(input, weight, bias, &mean, &var, training, momentum, eps),
                         std::make_tuple(copy(mean), copy(var)));
 }
 void functional_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
@@ -159,8 +162,8 @@ void functional_kernel(Context& context, const Tensor& input, const Tensor* weig
                        Tensor& out, Tensor& save_mean, Tensor& save_rstd, Tensor& new_mean, Tensor& new_var) {
   copy_into(context, mean, new_mean);
   copy_into(context, var, new_var);
-  native_kernel(context, input, weight, bias, &new_mean, &new_var, training, momentum, eps, out, save_mean,
-                save_rstd);
+  native_batch_norm_kernel(context, input, weight, bias, &new_mean, &new_var, training, momentum, eps, out,
+                           save_mean, save_rstd);
 }
 
 // ---- with a reserved tensor that only GPUs fill
@@ -173,26 +176,28 @@ std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> no_update_shape(const Info<N>& in
                                                                const Info<N>* bias, const Info<N>* mean,
                                                                const Info<N>* var, double momentum,
                                                                double eps) {
-  return std::tuple_cat(native_shape<N>(input, weight, bias, mean, var, false, momentum, eps),
+  return std::tuple_cat(native_batch_norm_shape<N>(input, weight, bias, mean, var, false, momentum, eps),
                         std::make_tuple(reserve_info(input)));
 }
 void no_update_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                       const Tensor* mean, const Tensor* var, double momentum, double eps, Tensor& out,
                       Tensor& save_mean, Tensor& save_rstd, Tensor&) {
-  native_kernel(context, input, weight, bias, mean, var, false, momentum, eps, out, save_mean, save_rstd);
+  native_batch_norm_kernel(context, input, weight, bias, mean, var, false, momentum, eps, out, save_mean,
+                           save_rstd);
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> with_update_shape(const Info<N>& input, const Info<N>* weight,
                                                                  const Info<N>* bias, const Info<N>& mean,
                                                                  const Info<N>& var, double momentum,
                                                                  double eps) {
-  return std::tuple_cat(native_shape<N>(input, weight, bias, &mean, &var, true, momentum, eps),
+  return std::tuple_cat(native_batch_norm_shape<N>(input, weight, bias, &mean, &var, true, momentum, eps),
                         std::make_tuple(reserve_info(input)));
 }
 void with_update_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                         const Tensor& mean, const Tensor& var, double momentum, double eps, Tensor& out,
                         Tensor& save_mean, Tensor& save_rstd, Tensor&) {
-  native_kernel(context, input, weight, bias, &mean, &var, true, momentum, eps, out, save_mean, save_rstd);
+  native_batch_norm_kernel(context, input, weight, bias, &mean, &var, true, momentum, eps, out, save_mean,
+                           save_rstd);
 }
 
 }  // namespace
@@ -202,8 +207,8 @@ void define_batch_norm(Library& library) {
       .define(
           "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<native_shape<int64_t>, native_shape<SymInt>>()
-      .kernel<native_kernel>();
+      .shape<native_batch_norm_shape<int64_t>, native_batch_norm_shape<SymInt>>()
+      .kernel<native_batch_norm_kernel>();
   library
       .define(
           "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "

@@ -2,10 +2,9 @@
 #include <cmath>
 
 #include "flambeau/ops/norm/batch_norm.h"
+#include "flambeau/ops/norm/channel_rows.h"
 #include "flambeau/ops/norm/row_access.h"
-#include "flambeau/ops/norm/row_loops.h"
 #include "flambeau/ops/promotion.h"
-#include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 #include "flambeau/tensor/scalar_types.h"
@@ -50,19 +49,6 @@ void add(Moments& a, const Moments& b) {
   a.count = count;
 }
 
-Moments moments_of(const float* x, size_t count) {
-  static const auto row = FLAMBEAU_PICK(moments_row);
-  return row(x, count);
-}
-Moments moments_of(const double* x, size_t count) {
-  Moments moments;
-  moments.count = static_cast<double>(count);
-  for (size_t i = 0; i < count; ++i) moments.mean += x[i];
-  moments.mean /= moments.count;
-  for (size_t i = 0; i < count; ++i) moments.squares += (x[i] - moments.mean) * (x[i] - moments.mean);
-  return moments;
-}
-
 template <typename T>
 std::vector<Moments> channel_moments(Context& context, const Tensor& input, const RowPlan& plan) {
   std::vector<Moments> moments(static_cast<size_t>(plan.channels));
@@ -99,13 +85,6 @@ std::vector<Moments> channel_moments(Context& context, const Tensor& input, cons
   return moments;
 }
 
-void scale_one(const float* x, float scale, float shift, float* y, size_t count) {
-  static const auto row = FLAMBEAU_PICK(scale_row);
-  row(x, scale, shift, y, count);
-}
-void scale_one(const double* x, double scale, double shift, double* y, size_t count) {
-  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
-}
 void scale_each(const float* x, const float* scale, const float* shift, float* y, size_t count) {
   static const auto row = FLAMBEAU_PICK(scale_columns);
   row(x, scale, shift, y, count);

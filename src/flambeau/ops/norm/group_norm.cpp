@@ -7,9 +7,8 @@
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/batch_norm.h"
+#include "flambeau/ops/norm/channel_rows.h"
 #include "flambeau/ops/norm/row_access.h"
-#include "flambeau/ops/norm/row_loops.h"
-#include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 
@@ -25,33 +24,13 @@ Info<N> group_out(const Info<N>& input) {
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>, Info<N>> native_shape(const Info<N>& input, const Info<N>* weight,
-                                                   const Info<N>* bias, N batch, N, N, int64_t groups,
-                                                   double) {
+std::tuple<Info<N>, Info<N>, Info<N>> native_group_norm_shape(const Info<N>& input, const Info<N>* weight,
+                                                              const Info<N>* bias, N batch, N, N,
+                                                              int64_t groups, double) {
   const Info<N>* const parameter = weight != nullptr ? weight : bias;
   const DType dtype = parameter != nullptr && parameter->dtype != input.dtype ? DType::kFloat32 : input.dtype;
   const Info<N> statistics = contiguous<N>(dtype, {batch, N(groups)}, input.device);
   return {group_out(input), statistics, statistics};
-}
-
-Moments moments_of(const float* x, size_t count) {
-  static const auto row = FLAMBEAU_PICK(moments_row);
-  return row(x, count);
-}
-Moments moments_of(const double* x, size_t count) {
-  Moments moments;
-  moments.count = static_cast<double>(count);
-  for (size_t i = 0; i < count; ++i) moments.mean += x[i];
-  moments.mean /= moments.count;
-  for (size_t i = 0; i < count; ++i) moments.squares += (x[i] - moments.mean) * (x[i] - moments.mean);
-  return moments;
-}
-void scale_one(const float* x, float scale, float shift, float* y, size_t count) {
-  static const auto row = FLAMBEAU_PICK(scale_row);
-  row(x, scale, shift, y, count);
-}
-void scale_one(const double* x, double scale, double shift, double* y, size_t count) {
-  for (size_t i = 0; i < count; ++i) y[i] = x[i] * scale + shift;
 }
 
 template <typename T>
@@ -126,9 +105,9 @@ void run_any(Context& context, const Tensor& input, const Tensor* weight, const 
   }
 }
 
-void native_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
-                   int64_t batch, int64_t channels, int64_t space, int64_t groups, double eps, Tensor& out,
-                   Tensor& mean, Tensor& rstd) {
+void native_group_norm_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                              int64_t batch, int64_t channels, int64_t space, int64_t groups, double eps,
+                              Tensor& out, Tensor& mean, Tensor& rstd) {
   run_any(context, input, weight, bias, batch, channels, space, groups, eps, out, &mean, &rstd);
 }
 
@@ -236,8 +215,8 @@ void define_group_norm(Library& library) {
       .define(
           "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
           "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<native_shape<int64_t>, native_shape<SymInt>>()
-      .kernel<native_kernel>();
+      .shape<native_group_norm_shape<int64_t>, native_group_norm_shape<SymInt>>()
+      .kernel<native_group_norm_kernel>();
   library
       .define(
           "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "

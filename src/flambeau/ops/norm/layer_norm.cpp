@@ -67,8 +67,10 @@ Info<N> statistics_info(const Info<N>& input, size_t normalized, DType dtype) {
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>, Info<N>> native_shape(const Info<N>& input, std::span<const N> normalized,
-                                                   const Info<N>* weight, const Info<N>* bias, double) {
+std::tuple<Info<N>, Info<N>, Info<N>> native_layer_norm_shape(const Info<N>& input,
+                                                              std::span<const N> normalized,
+                                                              const Info<N>* weight, const Info<N>* bias,
+                                                              double) {
   check_normalized(input, normalized, weight, bias);
   const Info<N> statistics = statistics_info(input, normalized.size(), statistics_dtype(input, weight, bias));
   return {contiguous<N>(input.dtype, input.sizes, input.device), statistics, statistics};
@@ -164,9 +166,9 @@ void run_any(Context& context, const Tensor& input, std::span<const int64_t> nor
   }
 }
 
-void native_kernel(Context& context, const Tensor& input, std::span<const int64_t> normalized,
-                   const Tensor* weight, const Tensor* bias, double eps, Tensor& out, Tensor& mean,
-                   Tensor& rstd) {
+void native_layer_norm_kernel(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+                              const Tensor* weight, const Tensor* bias, double eps, Tensor& out, Tensor& mean,
+                              Tensor& rstd) {
   run_any(context, input, normalized, weight, bias, eps, out, &mean, &rstd);
 }
 
@@ -302,8 +304,8 @@ void define_layer_norm(Library& library) {
       .define(
           "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
           "float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<native_shape<int64_t>, native_shape<SymInt>>()
-      .kernel<native_kernel>();
+      .shape<native_layer_norm_shape<int64_t>, native_layer_norm_shape<SymInt>>()
+      .kernel<native_layer_norm_kernel>();
   library
       .define(
           "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "

@@ -10,7 +10,7 @@
 namespace flambeau::ops {
 namespace {
 
-struct Fixture : testing::Test {
+struct Reduce : testing::Test {
   Library library;
   ThreadPool pool{2};
   Context context{library, pool};
@@ -42,7 +42,6 @@ struct Fixture : testing::Test {
     return "no error";
   }
 };
-using Reduce = Fixture;
 using Numbers = std::vector<double>;
 
 TEST_F(Reduce, SumsOverAnyDimensions) {

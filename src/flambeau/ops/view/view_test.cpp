@@ -3,45 +3,14 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
+#include "flambeau/ops/dense/test_tensors.h"
 
 namespace flambeau::ops {
 namespace {
 
-struct Fixture {
-  Library library;
-  ThreadPool pool{2};
-  Context context{library, pool};
-
-  template <typename Result = Tensor, typename... Arguments>
-  Result run(std::string_view name, const Arguments&... arguments) {
-    return call<Result>(context, name, arguments...);
-  }
-  template <typename... Arguments>
-  std::string error(std::string_view name, const Arguments&... arguments) {
-    try {
-      call<std::vector<Value>>(context, name, arguments...);
-    } catch (const Error& error) {
-      return error.message();
-    }
-    return "no error";
-  }
-};
-
-Tensor counted(std::initializer_list<int64_t> sizes) {
-  Tensor tensor = Tensor::zeros(DType::kFloat32, Dims(sizes));
-  for (int64_t i = 0; i < tensor.element_count(); ++i)
-    tensor.mutable_data<float>()[i] = static_cast<float>(i);
-  return tensor;
-}
-
-std::vector<float> values_of(const Tensor& tensor) {
-  const Tensor packed = tensor.to_contiguous();
-  return {packed.data<float>(), packed.data<float>() + packed.element_count()};
-}
-
 TEST(Views, KeepTheOrderOfElementsUnderOtherSizes) {
   Fixture f;
-  const Tensor turned = f.run("aten::transpose.int", counted({2, 3, 4}), 0, 1);
+  const Tensor turned = f.run("aten::transpose.int", ramp({2, 3, 4}), 0, 1);
   const Tensor split = f.run("aten::view", turned, Dims{3, 2, 2, -1});
   EXPECT_EQ(split.sizes(), (Dims{3, 2, 2, 2}));
   EXPECT_EQ(split.strides(), (Dims{4, 12, 2, 1}));
@@ -53,18 +22,18 @@ TEST(Views, KeepTheOrderOfElementsUnderOtherSizes) {
   const Tensor copied = f.run("aten::reshape", turned, Dims{6, 4});
   EXPECT_NE(copied.storage(), turned.storage());
   EXPECT_EQ(values_of(copied)[4], 12);
-  const Tensor flat = f.run("aten::flatten.using_ints", counted({2, 3, 4}), 1);
+  const Tensor flat = f.run("aten::flatten.using_ints", ramp({2, 3, 4}), 1);
   EXPECT_EQ(flat.sizes(), (Dims{2, 12}));
 }
 
 TEST(Views, SeeEmptyAndScalarTensors) {
   Fixture f;
-  const Tensor scalar = counted({});
+  const Tensor scalar = ramp({});
   EXPECT_EQ(f.run("aten::view", scalar, Dims{1, 1}).strides(), (Dims{1, 1}));
   EXPECT_EQ(f.run("aten::unsqueeze", scalar, -1).sizes(), (Dims{1}));
   EXPECT_EQ(f.run("aten::squeeze.dim", scalar, 0).dim(), 0U);
-  EXPECT_EQ(f.run("aten::view", counted({0, 3}), Dims{3, 0}).strides(), (Dims{1, 1}));
-  EXPECT_EQ(f.error("aten::view", counted({0, 3}), Dims{-1, 0}),
+  EXPECT_EQ(f.run("aten::view", ramp({0, 3}), Dims{3, 0}).strides(), (Dims{1, 1}));
+  EXPECT_EQ(f.error("aten::view", ramp({0, 3}), Dims{-1, 0}),
             "cannot reshape tensor of 0 elements into shape [-1, 0] because the unspecified dimension size "
             "-1 can be "
             "any value and is ambiguous");
@@ -72,7 +41,7 @@ TEST(Views, SeeEmptyAndScalarTensors) {
 
 TEST(Views, TakePartsOfTensors) {
   Fixture f;
-  const Tensor x = counted({3, 4});
+  const Tensor x = ramp({3, 4});
   EXPECT_EQ(values_of(f.run("aten::select.int", x, 1, -1)), (std::vector<float>{3, 7, 11}));
   EXPECT_EQ(values_of(f.run("aten::slice.Tensor", x, 1, 1, INT64_MAX, 2)),
             (std::vector<float>{1, 3, 5, 7, 9, 11}));
@@ -84,7 +53,7 @@ TEST(Views, TakePartsOfTensors) {
       f.error("aten::expand", x, Dims{2, 4}),
       "The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 0.  "
       "Target sizes: [2, 4].  Tensor sizes: [3, 4]");
-  EXPECT_EQ(f.error("aten::expand", counted({1, 1}), Dims{INT64_MAX, 4}),
+  EXPECT_EQ(f.error("aten::expand", ramp({1, 1}), Dims{INT64_MAX, 4}),
             "the number of elements does not fit 64 bits");
   EXPECT_EQ(f.error("aten::select.int", x, 0, 3),
             "select(): index 3 out of range for tensor of size [3, 4] at dimension 0");
@@ -92,7 +61,7 @@ TEST(Views, TakePartsOfTensors) {
 
 TEST(Views, StayWithinTheirMemory) {
   Fixture f;
-  const Tensor x = counted({3, 4});
+  const Tensor x = ramp({3, 4});
   EXPECT_EQ(values_of(f.run("aten::as_strided", x, Dims{2, 2}, Dims{1, 2}, 1)),
             (std::vector<float>{1, 3, 2, 4}));
   EXPECT_EQ(f.error("aten::as_strided", x, Dims{5, 3}, Dims{3, 1}, 0),
@@ -105,7 +74,7 @@ TEST(Views, StayWithinTheirMemory) {
 
 TEST(Views, SplitIntoLists) {
   Fixture f;
-  const Tensor x = counted({5, 2});
+  const Tensor x = ramp({5, 2});
   const auto sizes = [](const TensorList& list) {
     std::vector<int64_t> numbers;
     for (const Tensor& tensor : list) numbers.push_back(tensor.sizes()[0]);
@@ -124,7 +93,7 @@ TEST(Views, SplitIntoLists) {
 
 TEST(Views, HaveCopyingTwins) {
   Fixture f;
-  const Tensor x = counted({3, 4});
+  const Tensor x = ramp({3, 4});
   const Tensor copy = f.run("aten::permute_copy", x, Dims{1, 0});
   EXPECT_EQ(copy.strides(), (Dims{3, 1}));
   EXPECT_NE(copy.storage(), x.storage());

@@ -152,7 +152,7 @@ std::string name_of(const Step& step, bool is_normalized, const Chain& chain, co
   return name;
 }
 
-void prepare(ops::Context& context, Rewrite& rewrite, size_t index) {
+void prepare_image(ops::Context& context, Rewrite& rewrite, size_t index) {
   Plan& plan = rewrite.plan();
   Step& step = plan.steps[index];
   const std::optional<ConvolutionShape> shape = shape_of(plan, step);
@@ -210,7 +210,7 @@ void prepare_images(ops::Context& context, Plan& plan) {
   if (!kernels::onednn::available()) return;
   Rewrite rewrite(plan);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!rewrite.is_removed(i)) prepare(context, rewrite, i);
+    if (!rewrite.is_removed(i)) prepare_image(context, rewrite, i);
   }
   rewrite.finish();
 }

@@ -75,7 +75,7 @@ std::optional<Product> product_of(const Plan& plan, const Step& step) {
   return product;
 }
 
-void prepare(ops::Context& context, Rewrite& rewrite, size_t index) {
+void prepare_product(ops::Context& context, Rewrite& rewrite, size_t index) {
   Plan& plan = rewrite.plan();
   Step& step = plan.steps[index];
   const std::optional<Product> product = product_of(plan, step);
@@ -104,7 +104,7 @@ void prepare_products(ops::Context& context, Plan& plan) {
   if (!kernels::onednn::available()) return;
   Rewrite rewrite(plan);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!rewrite.is_removed(i)) prepare(context, rewrite, i);
+    if (!rewrite.is_removed(i)) prepare_product(context, rewrite, i);
   }
   rewrite.finish();
 }

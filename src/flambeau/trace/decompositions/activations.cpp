@@ -10,10 +10,6 @@ namespace {
 
 using ops::Context;
 
-Tensor add(Context& c, const Value& a, const Value& b) { return call(c, "aten::add.Tensor", a, b); }
-Tensor sub(Context& c, const Value& a, const Value& b) { return call(c, "aten::sub.Tensor", a, b); }
-Tensor mul(Context& c, const Value& a, const Value& b) { return call(c, "aten::mul.Tensor", a, b); }
-Tensor div(Context& c, const Value& a, const Value& b) { return call(c, "aten::div.Tensor", a, b); }
 Tensor gt(Context& c, const Value& a, const Value& b) { return call(c, "aten::gt.Scalar", a, b); }
 
 Tensor clamped(Context& c, const Tensor& x, const Value& least, const Value& most) {

@@ -93,4 +93,17 @@ Value integers(const std::vector<int64_t>& numbers) { return Dims(std::span<cons
 
 Value numbers(const SymIntList& list) { return list; }
 
+Tensor add(ops::Context& context, const Value& a, const Value& b) {
+  return call(context, "aten::add.Tensor", a, b);
+}
+Tensor sub(ops::Context& context, const Value& a, const Value& b) {
+  return call(context, "aten::sub.Tensor", a, b);
+}
+Tensor mul(ops::Context& context, const Value& a, const Value& b) {
+  return call(context, "aten::mul.Tensor", a, b);
+}
+Tensor div(ops::Context& context, const Value& a, const Value& b) {
+  return call(context, "aten::div.Tensor", a, b);
+}
+
 }  // namespace flambeau::trace

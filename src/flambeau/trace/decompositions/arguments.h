@@ -30,6 +30,12 @@ SymIntList inserted(const SymIntList& list, size_t place, const SymInt& number);
 // From 0 on; counted from the end when negative.
 int64_t wrapped_dim(int64_t dim, int64_t rank);
 
+// The operators of that name with .Tensor.
+Tensor add(ops::Context& context, const Value& a, const Value& b);
+Tensor sub(ops::Context& context, const Value& a, const Value& b);
+Tensor mul(ops::Context& context, const Value& a, const Value& b);
+Tensor div(ops::Context& context, const Value& a, const Value& b);
+
 // An interceptor that takes calls apart. While it is quiet, arithmetic on sizes is not the model's own:
 // products that only check something must not become nodes.
 class TakesApart : public ops::Interceptor {

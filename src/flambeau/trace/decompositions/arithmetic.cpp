@@ -12,11 +12,6 @@ using ops::Context;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Tensor add(Context& c, const Value& a, const Value& b) { return call(c, "aten::add.Tensor", a, b); }
-Tensor sub(Context& c, const Value& a, const Value& b) { return call(c, "aten::sub.Tensor", a, b); }
-Tensor mul(Context& c, const Value& a, const Value& b) { return call(c, "aten::mul.Tensor", a, b); }
-Tensor div(Context& c, const Value& a, const Value& b) { return call(c, "aten::div.Tensor", a, b); }
-
 Decomposition alias_of(const char* name) {
   return [name](Context& c, const Arguments& given) {
     const ops::Operator& op = c.library().get(name);

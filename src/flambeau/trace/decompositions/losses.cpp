@@ -13,10 +13,6 @@ constexpr int64_t kNone = 0;
 constexpr int64_t kMean = 1;
 constexpr int64_t kSum = 2;
 
-Tensor add(Context& c, const Value& a, const Value& b) { return call(c, "aten::add.Tensor", a, b); }
-Tensor sub(Context& c, const Value& a, const Value& b) { return call(c, "aten::sub.Tensor", a, b); }
-Tensor mul(Context& c, const Value& a, const Value& b) { return call(c, "aten::mul.Tensor", a, b); }
-Tensor div(Context& c, const Value& a, const Value& b) { return call(c, "aten::div.Tensor", a, b); }
 Tensor exp(Context& c, const Value& a) { return call(c, "aten::exp", a); }
 Tensor log1p(Context& c, const Value& a) { return call(c, "aten::log1p", a); }
 Tensor neg(Context& c, const Value& a) { return call(c, "aten::neg", a); }

@@ -12,9 +12,6 @@ using ops::Context;
 Tensor linear(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias) {
   return call(c, "aten::linear", input, weight, bias.defined() ? Value(bias) : Value());
 }
-Tensor add(Context& c, const Tensor& a, const Tensor& b) { return call(c, "aten::add.Tensor", a, b); }
-Tensor sub(Context& c, const Tensor& a, const Tensor& b) { return call(c, "aten::sub.Tensor", a, b); }
-Tensor mul(Context& c, const Tensor& a, const Tensor& b) { return call(c, "aten::mul.Tensor", a, b); }
 Tensor sigmoid(Context& c, const Tensor& a) { return call(c, "aten::sigmoid", a); }
 Tensor tanh(Context& c, const Tensor& a) { return call(c, "aten::tanh", a); }
 TensorList chunk(Context& c, const Tensor& a, int64_t count, int64_t dim) {

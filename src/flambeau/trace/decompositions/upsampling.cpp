@@ -7,10 +7,6 @@ namespace {
 
 using ops::Context;
 
-Tensor add(Context& c, const Value& a, const Value& b) { return call(c, "aten::add.Tensor", a, b); }
-Tensor sub(Context& c, const Value& a, const Value& b) { return call(c, "aten::sub.Tensor", a, b); }
-Tensor mul(Context& c, const Value& a, const Value& b) { return call(c, "aten::mul.Tensor", a, b); }
-
 // The size wanted along the last dimension, and how far apart its places are in the input.
 struct Axis {
   int64_t size;
@@ -45,7 +41,7 @@ std::vector<Value> nearest(Context& c, const Arguments& given) {
   return gives(gathered(c, given.tensor(0), parts::to_dtype(c, places, DType::kInt64)));
 }
 
-std::vector<Value> linear(Context& c, const Arguments& given) {
+std::vector<Value> upsample_linear(Context& c, const Arguments& given) {
   const Tensor& input = given.tensor(0);
   const std::optional<Axis> axis = last_axis(given, 1, 3);
   if (!axis || input.dtype() != DType::kFloat32) return {};
@@ -72,7 +68,7 @@ std::vector<Value> linear(Context& c, const Arguments& given) {
 
 void add_upsampling(DecompositionTable& table) {
   table.composite("aten::upsample_nearest1d.vec", nearest);
-  table.composite("aten::upsample_linear1d.vec", linear);
+  table.composite("aten::upsample_linear1d.vec", upsample_linear);
 }
 
 }  // namespace flambeau::trace

@@ -306,7 +306,7 @@ Made make_prelu(Builder& b) {
   return calling(b.layer<nn::PReLU>("PReLU()"), *x);
 }
 
-constexpr Maker kMakers[] = {
+constexpr Maker kLayersMakers[] = {
     make_linear, make_sequential, make_row_norm,  make_channel_norm, make_channel_norm,
     make_conv1d, make_conv1d,     make_conv2d,    make_conv2d,       make_pool1d,
     make_pool2d, make_pool2d,     make_embedding, make_again,        make_prelu,
@@ -314,6 +314,6 @@ constexpr Maker kMakers[] = {
 
 }  // namespace
 
-std::span<const Maker> layer_makers() { return kMakers; }
+std::span<const Maker> layer_makers() { return kLayersMakers; }
 
 }  // namespace flambeau::random_modules

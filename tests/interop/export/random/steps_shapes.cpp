@@ -516,7 +516,7 @@ Made make_counted(Builder& b) {
            })}};
 }
 
-constexpr Maker kMakers[] = {
+constexpr Maker kShapesMakers[] = {
     make_counted, make_view,    make_view,        make_unflatten,  make_order,   make_axis,    make_axis,
     make_expand,  make_slice,   make_slice,       make_join,       make_parts,   make_repeat,  make_padding,
     make_created, make_created, make_size_number, make_table_rows, make_picking, make_picking, make_picking,
@@ -524,6 +524,6 @@ constexpr Maker kMakers[] = {
 
 }  // namespace
 
-std::span<const Maker> shape_makers() { return kMakers; }
+std::span<const Maker> shape_makers() { return kShapesMakers; }
 
 }  // namespace flambeau::random_modules

@@ -515,7 +515,7 @@ Made make_attention(Builder& b) {
            })}};
 }
 
-constexpr Maker kMakers[] = {
+constexpr Maker kValuesMakers[] = {
     make_unary,          make_unary,     make_unary,
     make_unary,          make_binary,    make_binary,
     make_binary,         make_integer,   make_integer,
@@ -528,6 +528,6 @@ constexpr Maker kMakers[] = {
 
 }  // namespace
 
-std::span<const Maker> value_makers() { return kMakers; }
+std::span<const Maker> value_makers() { return kValuesMakers; }
 
 }  // namespace flambeau::random_modules

@@ -150,11 +150,11 @@ Made make_read_of_buffer(Builder& b) {
        }}};
 }
 
-constexpr Maker kMakers[] = {make_write_to_copy,  make_write_to_view,   make_write_to_value,
-                             make_write_of_other, make_write_to_buffer, make_read_of_buffer};
+constexpr Maker kWritesMakers[] = {make_write_to_copy,  make_write_to_view,   make_write_to_value,
+                                   make_write_of_other, make_write_to_buffer, make_read_of_buffer};
 
 }  // namespace
 
-std::span<const Maker> write_makers() { return kMakers; }
+std::span<const Maker> write_makers() { return kWritesMakers; }
 
 }  // namespace flambeau::random_modules
