@@ -30,11 +30,56 @@ if(FLAMBEAU_SANITIZE)
   endif()
 endif()
 
-# flambeau_room(NAME [HOT | COLD] [LIBRARIES lib...]): the current folder is a room. Its sources become part of
-# libflambeau; every x_test.cpp becomes a case of the room's test program. Release builds optimize HOT rooms, and
-# every x_isa.cpp, for speed at any size, COLD rooms for size.
+# For tests and their tools: what is tested is optimized, they themselves are only to be compiled soon.
+add_library(flambeau_cheap INTERFACE)
+target_compile_options(flambeau_cheap INTERFACE $<$<CONFIG:Debug>:-O0>)
+
+# flambeau_units(TARGET [ANY_FOLDER] source...): compiles the sources of a folder together, so that what they include
+# is read once: as many as fit a unit, in the order of their names. FLAMBEAU_UNITY=OFF compiles each alone, as
+# editors and clang-tidy want it.
+set(FLAMBEAU_UNIT_BYTES 60000)
+function(flambeau_units target)
+  if(NOT FLAMBEAU_UNITY)
+    return()
+  endif()
+  cmake_parse_arguments(UNITS "ANY_FOLDER" "" "" ${ARGN})
+  set(sources ${UNITS_UNPARSED_ARGUMENTS})
+  list(SORT sources)
+  set(last "")
+  foreach(source ${sources})
+    if(UNITS_ANY_FOLDER)
+      set(folder ${CMAKE_CURRENT_SOURCE_DIR})
+    else()
+      get_filename_component(folder ${source} DIRECTORY)
+    endif()
+    file(SIZE ${source} bytes)
+    if(NOT folder STREQUAL last OR unit_bytes GREATER FLAMBEAU_UNIT_BYTES)
+      if(NOT folder STREQUAL last)
+        set(number 0)
+      endif()
+      math(EXPR number "${number} + 1")
+      set(unit_bytes 0)
+      set(last ${folder})
+    endif()
+    math(EXPR unit_bytes "${unit_bytes} + ${bytes}")
+    file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
+    string(REPLACE "/" "_" name "${name}_${number}")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${target}_${name})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # A type that only one source sees is no header's, though it is included.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
+# flambeau_room(NAME [HOT | COLD] [USES room...] [LIBRARIES lib...]): the current folder is a room. Its sources become
+# part of libflambeau; every x_test.cpp becomes a case of the room's test program, which is linked with the room and
+# those it uses alone. Release builds optimize HOT rooms, and every x_isa.cpp, for speed at any size, COLD rooms for
+# size.
 function(flambeau_room name)
-  cmake_parse_arguments(ROOM "HOT;COLD" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "HOT;COLD" "" "USES;LIBRARIES" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY FLAMBEAU_ROOMS "${name}:${ROOM_USES}")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -43,6 +88,7 @@ function(flambeau_room name)
   list(FILTER isa_sources INCLUDE REGEX "_isa\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_isa\\.cpp$")
   add_library(flambeau_${name} OBJECT ${sources})
+  flambeau_units(flambeau_${name} ${sources})
   target_include_directories(flambeau_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(flambeau_${name} PRIVATE flambeau_flags ${ROOM_LIBRARIES})
   if(ROOM_COLD)
@@ -50,19 +96,27 @@ function(flambeau_room name)
   elseif(NOT ROOM_HOT)
     target_compile_options(flambeau_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
-  target_sources(flambeau PRIVATE $<TARGET_OBJECTS:flambeau_${name}>)
-  target_link_libraries(flambeau PRIVATE ${ROOM_LIBRARIES})
+  set(objects $<TARGET_OBJECTS:flambeau_${name}>)
   if(isa_sources)
     flambeau_isa_sources(${name} ${isa_sources})
   endif()
+  target_sources(flambeau PRIVATE ${objects})
+  target_link_libraries(flambeau PRIVATE ${ROOM_LIBRARIES})
+
+  # The room by itself, for its tests.
+  add_library(flambeau_${name}_alone STATIC EXCLUDE_FROM_ALL ${objects})
+  set_target_properties(flambeau_${name}_alone PROPERTIES LINKER_LANGUAGE CXX)
+  list(TRANSFORM ROOM_USES REPLACE "(.+)" "flambeau_\\1_alone" OUTPUT_VARIABLE used)
+  list(REVERSE used)
+  target_link_libraries(flambeau_${name}_alone PUBLIC ${used} ${ROOM_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   if(FLAMBEAU_TESTS AND tests)
-    flambeau_test(${name}_test ${tests})
+    flambeau_test(${name}_test LIBRARY flambeau_${name}_alone SOURCES ${tests})
   endif()
 endfunction()
 
 # flambeau_isa_sources(ROOM source...): hot loops, compiled once for each level of the instruction set. Each
 # source puts what it defines into the namespace FLAMBEAU_ISA (isa_base, isa_avx2, isa_avx512); base/isa.h picks
-# one at run time. Levels that this compiler's target does not have are left out.
+# one at run time. Levels that this compiler's target does not have are left out. The caller's `objects` grow.
 function(flambeau_isa_sources room)
   set(levels base)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -78,18 +132,26 @@ function(flambeau_isa_sources room)
     target_link_libraries(${target} PRIVATE flambeau_flags)
     target_compile_definitions(${target} PRIVATE FLAMBEAU_ISA=isa_${level})
     target_compile_options(${target} PRIVATE -O3 -fno-math-errno -fno-trapping-math ${flags_${level}})
-    target_sources(flambeau PRIVATE $<TARGET_OBJECTS:${target}>)
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
   endforeach()
+  set(objects ${objects} PARENT_SCOPE)
 endfunction()
 
-# flambeau_test(NAME source...): a GoogleTest program linked with the whole library.
+# flambeau_test(NAME [LIBRARY lib] SOURCES source...): a GoogleTest program linked with the whole library, or with
+# the part that is named.
 function(flambeau_test name)
-  add_executable(${name} ${ARGN})
+  cmake_parse_arguments(TEST "" "LIBRARY" "SOURCES" ${ARGN})
+  if(NOT TEST_LIBRARY)
+    set(TEST_LIBRARY flambeau)
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  flambeau_units(${name} ANY_FOLDER ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE flambeau flambeau_flags fmt::fmt GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARY} flambeau_flags fmt::fmt GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
     FLAMBEAU_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     FLAMBEAU_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
     FLAMBEAU_FIXTURE_DIR="${PROJECT_SOURCE_DIR}/../shared/fixtures")
+  target_link_libraries(${name} PRIVATE flambeau_cheap)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
