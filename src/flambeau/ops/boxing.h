@@ -1,13 +1,15 @@
 // The untyped form of a typed function, derived from its C++ signature. A parameter's type says which schema
-// type it takes:
-//   const Tensor&                      Tensor          const Info<N>&                  (in a shape rule)
-//   const Tensor*                      Tensor?         const Info<N>*
-//   std::span<const Tensor>            Tensor[]        std::span<const Info<N>>        undefined: None of
-//   Tensor?[] int64_t, N                         int, SymInt     std::span<const int64_t>, std::span<const N>
-//   int[], SymInt[] double, bool, Scalar, std::string_view, DType, Device, Layout, MemoryFormat,
-//   std::span<const double>, const std::vector<bool>&           float, bool, Scalar, str, ...
-//   std::optional<T>                   T?
-//   const Value&                       anything
+// type it takes; in a shape rule Info<N> stands for a tensor and N for int64_t:
+//   - Tensor: const Tensor&
+//   - Tensor?: const Tensor*
+//   - Tensor[] and Tensor?[]: std::span<const Tensor>, undefined for None
+//   - int, SymInt: int64_t
+//   - int[], SymInt[]: std::span<const int64_t>
+//   - float, bool, Scalar, str: double, bool, Scalar, std::string_view
+//   - float[], bool[]: std::span<const double>, const std::vector<bool>&
+//   - ScalarType, Device, Layout, MemoryFormat: DType, Device, Layout, MemoryFormat
+//   - T?: std::optional<T>
+//   - anything: const Value&
 // A kernel's results come last: Tensor& for each, or one std::span<Tensor> for a list. Any function may start
 // with Context&.
 #pragma once
@@ -313,12 +315,12 @@ struct Cold<kFunction> {
   [[gnu::cold]] static R call(A... arguments) { return kFunction(std::forward<A>(arguments)...); }
 };
 template <typename R, typename... A>
+[[gnu::cold]] Infos<SymInt> call_symbolic_shape(AnyFunction any, std::span<const Value> arguments) {
+  return call_shape<SymInt>(reinterpret_cast<R (*)(A...)>(any), arguments, std::index_sequence_for<A...>());
+}
+template <typename R, typename... A>
 BoxedShape<SymInt> boxed_symbolic_shape(R (*function)(A...)) {
-  return {[] [[gnu::cold]] (AnyFunction any, std::span<const Value> arguments) {
-            return call_shape<SymInt>(reinterpret_cast<R (*)(A...)>(any), arguments,
-                                      std::index_sequence_for<A...>());
-          },
-          reinterpret_cast<AnyFunction>(function)};
+  return {&call_symbolic_shape<R, A...>, reinterpret_cast<AnyFunction>(function)};
 }
 
 template <typename R, typename... A>

@@ -45,7 +45,7 @@ TEST(SymInt, IsSharedAndCounted) {
   SymInt copy = a;
   const SymInt moved = std::move(a);
   EXPECT_TRUE(a.is_literal());  // NOLINT(bugprone-use-after-move): it is a number then
-  copy = copy;                  // NOLINT
+  copy = static_cast<const SymInt&>(copy);
   EXPECT_EQ(to_string((copy + moved).expr()), "2*a");
   copy = 4;
   EXPECT_EQ(copy.literal(), 4);

@@ -134,7 +134,8 @@ Tensor NumpyReader::make(const Node& type_node, const Dims& sizes, bool is_fortr
 
 bool is_numpy_array_call(const Node& node) {
   if (!node.is(Kind::kCall) || !node.as_call().callee->is(Kind::kGlobal)) return false;
-  const Node::GlobalName& global = node.as_call().callee->as_global();
+  const Node& callee = *node.as_call().callee;
+  const Node::GlobalName& global = callee.as_global();
   return is_multiarray(global.module) && (global.name == "_reconstruct" || global.name == "scalar");
 }
 
