@@ -13,7 +13,9 @@ target_compile_options(flambeau_flags INTERFACE $<$<CONFIG:Release>:-ffunction-s
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(flambeau_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlaps in std::string that are none
 else()
-  target_compile_options(flambeau_flags INTERFACE -Wno-unknown-pragmas)  # #pragma GCC ivdep, which the others do without
+  # #pragma GCC ivdep, which the others do without; std::stable_sort of libstdc++; sum(x, {0}), which means {0}.
+  target_compile_options(flambeau_flags INTERFACE -Wno-unknown-pragmas -Wno-deprecated-declarations
+                         -Wno-braced-scalar-init)
 endif()
 if(FLAMBEAU_WERROR)
   target_compile_options(flambeau_flags INTERFACE -Werror)

@@ -9,7 +9,9 @@
 
 namespace flambeau::cli {
 
+namespace {
 using Clock = std::chrono::steady_clock;
+}
 
 RunWatch::RunWatch(bool is_quiet)
     : is_shown_(!is_quiet && isatty(STDERR_FILENO) == 1),

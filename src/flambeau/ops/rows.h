@@ -143,35 +143,38 @@ constexpr bool is_hot(kernels::Compute compute) {
          compute == kernels::Compute::kInt64;
 }
 
+// The row of F for arguments of type T, as many as there are indices.
+template <typename F, typename Out, typename T, size_t... I>
+Rows rows_for(std::index_sequence<I...>) {
+  using R = typename ResultOf<Out, T>::Type;
+  if constexpr (IsHot<F, T>) {
+    return hot_rows(F::kHot, kHotType<T>);
+  } else if constexpr (Takes<F, R, Same<T, I>...>) {
+    return &row_of<F, R, Same<T, I>...>;
+  } else {
+    return nullptr;
+  }
+}
+
 // The row for that type of computing, of F with kInputs arguments of that type and a result of the same one,
 // or of type Out where it is given. Null where F does not take the type.
 template <typename F, size_t kInputs, typename Out = void>
 Rows find_rows(kernels::Compute compute) {
-  const auto make = []<typename T, size_t... I>(T, std::index_sequence<I...>) -> Rows {
-    using R = typename ResultOf<Out, T>::Type;
-    if constexpr (IsHot<F, T>) {
-      return hot_rows(F::kHot, kHotType<T>);
-    } else if constexpr (Takes<F, R, Same<T, I>...>) {
-      return &row_of<F, R, Same<T, I>...>;
-    } else {
-      return nullptr;
-    }
-  };
   constexpr auto kIndices = std::make_index_sequence<kInputs>();
   switch (compute) {
     case kernels::Compute::kFloat:
-      return make(float{}, kIndices);
+      return rows_for<F, Out, float>(kIndices);
     case kernels::Compute::kDouble:
-      return make(double{}, kIndices);
+      return rows_for<F, Out, double>(kIndices);
     case kernels::Compute::kInt64:
-      return make(int64_t{}, kIndices);
+      return rows_for<F, Out, int64_t>(kIndices);
     case kernels::Compute::kUInt64:
-      return make(uint64_t{}, kIndices);
+      return rows_for<F, Out, uint64_t>(kIndices);
     case kernels::Compute::kComplexFloat:
-      if constexpr (!std::is_same_v<Out, ComplexOut>) return make(std::complex<float>{}, kIndices);
+      if constexpr (!std::is_same_v<Out, ComplexOut>) return rows_for<F, Out, std::complex<float>>(kIndices);
       return nullptr;
     case kernels::Compute::kComplexDouble:
-      if constexpr (!std::is_same_v<Out, ComplexOut>) return make(std::complex<double>{}, kIndices);
+      if constexpr (!std::is_same_v<Out, ComplexOut>) return rows_for<F, Out, std::complex<double>>(kIndices);
       return nullptr;
   }
   return nullptr;

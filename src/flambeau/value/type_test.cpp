@@ -134,7 +134,7 @@ TEST(Type, NestingIsLimited) {
 }
 
 TEST(Type, MisuseIsAnError) {
-  EXPECT_THROW(Type(TypeKind::kList), Error);
+  EXPECT_THROW(Type{TypeKind::kList}, Error);
   EXPECT_THROW(Type(TypeKind::kInt).element(), Error);
   EXPECT_THROW(parse_type("(int, int)").element(), Error);
   EXPECT_THROW(parse_type("(int)").element(), Error);

@@ -15,6 +15,8 @@ template <typename... T>
 struct Overloaded : T... {
   using T::operator()...;
 };
+template <typename... T>
+Overloaded(T...) -> Overloaded<T...>;  // clang 16 does not deduce it
 
 std::string join(const auto& items, auto&& text) {
   std::string result = "[";

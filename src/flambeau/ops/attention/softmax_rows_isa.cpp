@@ -12,7 +12,7 @@ constexpr int64_t kLanes = 32;
 
 template <typename T>
 T larger_of(T a, T b) {
-  return (b > a) | (b != b) ? b : a;
+  return ((b > a) | (b != b)) ? b : a;
 }
 
 template <typename T>
