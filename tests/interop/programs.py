@@ -8,25 +8,22 @@ PROGRAMS has a builder for every name. The rooms beside this file fill it:
   programs_weights   parameters, buffers and constants: shared, viewed, of every type
   programs_layers    real layers and larger graphs
 
-python programs.py FOLDER [NAME...]         saves them there, all or those named, and says what each took
-python programs.py --keep FOLDER [NAME...]  makes those that a folder of saved() does not have yet
+python programs.py FOLDER [NAME...]   saves them there, all or those named, and says what each took
 """
 
 import copy
 import dataclasses
-import hashlib
 import logging
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 
 import torch
 from torch.export.pt2_archive._package import package_pt2
+
+import cache
 
 PROGRAMS = {}
 
@@ -119,38 +116,15 @@ def save(name, path):
     package_pt2(os.fspath(path), exported_programs=exported, extra_files=extra_files)
 
 
-def key():
-    """Changes whenever a saved file may: with PyTorch and with the programs."""
-    digest = hashlib.sha256(f"{torch.__version__} {sys.version}".encode())
-    for path in sorted(pathlib.Path(__file__).parent.glob("programs*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+def sources():
+    """What makes the programs."""
+    return sorted(pathlib.Path(__file__).resolve().parent.glob("programs*.py"))
 
 
-def saved(folder, name):
-    """The file of a program in a folder that keeps them: made when it is not there yet."""
-    path = pathlib.Path(folder) / key() / f"{name}.pt2"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Other processes may be making the same file, and its name is written into it.
-        with tempfile.TemporaryDirectory(dir=path.parent) as part:
-            save(name, pathlib.Path(part) / path.name)
-            os.replace(pathlib.Path(part) / path.name, path)
-    return path
-
-
-def save_all(folder):
-    """Makes what is not there yet, by as many processes as there are cores, and forgets what older programs left."""
-    kept = pathlib.Path(folder) / key()
-    for old in pathlib.Path(folder).glob("*"):
-        if old != kept:
-            shutil.rmtree(old, ignore_errors=True)
-    missing = [name for name in PROGRAMS if not (kept / f"{name}.pt2").exists()]
-    shares = [missing[i :: os.cpu_count()] for i in range(os.cpu_count())]
-    command = [sys.executable, __file__, "--keep", os.fspath(folder)]
-    running = [subprocess.Popen([*command, *share], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for share in shares if share]
-    for process in running:
-        process.wait()
+def saved(name):
+    """The file of a program, which is made when the cache does not have it. Its name is written into it."""
+    folder = cache.entry("programs", sources(), (name,), lambda part: save(name, part / f"{name}.pt2"))
+    return folder / f"{name}.pt2"
 
 
 def inputs(exported):
@@ -177,18 +151,14 @@ def load_rooms():
 
 def main():
     quiet()
-    keep = sys.argv[1] == "--keep"
-    folder, *names = sys.argv[2:] if keep else sys.argv[1:]
+    folder, *names = sys.argv[1:]
     start, failed = time.time(), 0
     for name in names or PROGRAMS:
         before = time.time()
         try:
             path = pathlib.Path(folder) / f"{name}.pt2"
-            if keep:
-                path = saved(folder, name)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                save(name, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            save(name, path)
             said = f"{path.stat().st_size:9} bytes"
         except Exception as error:
             failed += 1

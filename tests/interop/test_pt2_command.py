@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import programs
-from conftest import ROOT
 from programs_torch import canonical, check_same, records
 
 programs.load_rooms()
@@ -29,7 +28,7 @@ SOME = [
 @pytest.fixture(scope="module")
 def saved():
     programs.quiet()
-    return lambda name: programs.saved(ROOT / "build/programs", name)
+    return programs.saved
 
 
 def program_of(path):

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import programs
-from conftest import ROOT
 from programs import PROGRAMS
 from programs_torch import (
     canonical,
@@ -36,14 +35,11 @@ PLAIN = [name for name in LOADABLE if name.count(".") == 1]
 PLAIN_AND_DECOMPOSED = [name for name in LOADABLE if name in PLAIN or name.endswith(".decomposed")]
 
 
-@pytest.fixture(scope="session")
-def saved(request):
-    """saved(name) is the file of a program as PyTorch saved it, kept between runs in the build folder."""
+@pytest.fixture(scope="module")
+def saved():
+    """saved(name) is the file of a program as PyTorch saved it."""
     programs.quiet()
-    folder = ROOT / "build/programs"
-    if len(request.session.items) > len(PROGRAMS):
-        programs.save_all(folder)
-    return lambda name: programs.saved(folder, name)
+    return programs.saved
 
 
 @pytest.fixture

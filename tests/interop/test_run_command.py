@@ -45,7 +45,7 @@ SOME = [
 @pytest.fixture(scope="module")
 def saved():
     programs.quiet()
-    return lambda name: programs.saved(ROOT / "build/programs", name)
+    return programs.saved
 
 
 class Linear(torch.nn.Module):

@@ -4,10 +4,12 @@ Ten thousand random expressions with a fixed seed. Each is built in sympy; a rec
 canonical form, is kept beside it. One run of tests/tools/symbolic_eval reads them all.
 """
 
+import dataclasses
 import fractions
 import json
 import math
 import pathlib
+import pickle
 import random
 import re
 import subprocess
@@ -18,6 +20,7 @@ import pytest
 sympy = pytest.importorskip("sympy")
 torch = pytest.importorskip("torch")
 
+import cache  # noqa: E402
 from torch.utils._sympy import functions as F  # noqa: E402
 from torch.utils._sympy.numbers import int_oo  # noqa: E402
 
@@ -287,8 +290,23 @@ def expected_value(expression, chosen):
         return None
 
 
-@pytest.fixture(scope="module")
-def cases():
+@dataclasses.dataclass
+class Case:
+    """An expression; reading one of sympy's takes a millisecond, and few tests need it."""
+
+    pickled: bytes
+    recipe: str
+    srepr: str
+    text: str
+    chosen: str
+    expected: tuple
+
+    @property
+    def value(self):
+        return pickle.loads(self.pickled)
+
+
+def generate():
     generator = Generator(20)
     seen = set()
     result = []
@@ -300,8 +318,18 @@ def cases():
             continue
         seen.add(key)
         chosen = generator.values(value)
-        result.append((value, recipe, key, str(value), chosen, expected_value(value, chosen)))
+        said = ";".join(f"{s}={sympy.srepr(v)}" for s, v in chosen.items())
+        result.append(Case(pickle.dumps(value), recipe, key, str(value), said, expected_value(value, chosen)))
     return result
+
+
+@pytest.fixture(scope="module")
+def cases():
+    def make(folder):
+        (folder / "cases").write_bytes(pickle.dumps([dataclasses.astuple(case) for case in generate()]))
+
+    folder = cache.entry("symbolic", (pathlib.Path(__file__), f"sympy {sympy.__version__}"), (), make)
+    return [Case(*fields) for fields in pickle.loads((folder / "cases").read_bytes())]
 
 
 @pytest.fixture(scope="module")
@@ -309,9 +337,9 @@ def answers(cases, flambeau, tmp_path_factory):
     tool = pathlib.Path(flambeau.path).parents[2] / "tests/tools/symbolic_eval"
     path = tmp_path_factory.mktemp("symbolic") / "cases.tsv"
     lines = []
-    for value, recipe, srepr, text, chosen, _ in cases:
-        lines.append(f"{srepr}\t{text}\t" + ";".join(f"{s}={sympy.srepr(v)}" for s, v in chosen.items()))
-        lines.append(recipe)
+    for case in cases:
+        lines.append(f"{case.srepr}\t{case.text}\t{case.chosen}")
+        lines.append(case.recipe)
     path.write_text("\n".join(lines) + "\n")
     done = subprocess.run([tool, path], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -332,13 +360,13 @@ def show(failures, total):
 
 def test_srepr_reads_and_prints_as_sympy(cases, answers):
     failures = []
-    for (value, _, srepr, text, _, _), row in zip(cases, answers[0]):
-        if row[:2] == [srepr, text]:
+    for case, row in zip(cases, answers[0]):
+        if row[:2] == [case.srepr, case.text]:
             continue
         # sympy does not always print what it reads back unchanged; then its second reading counts.
-        second = again(srepr)
+        second = again(case.srepr)
         if row[:2] != [sympy.srepr(second), str(second)]:
-            failures.append((srepr, text, row[:2]))
+            failures.append((case.srepr, case.text, row[:2]))
     assert not failures, show(failures, len(cases))
 
 
@@ -351,33 +379,33 @@ def as_text_shows_it(value):
 
 def test_str_reads_and_prints_as_sympy(cases, answers):
     failures = []
-    for (value, _, srepr, text, _, _), row in zip(cases, answers[0]):
-        if row[2:4] == [srepr, text]:
+    for case, row in zip(cases, answers[0]):
+        if row[2:4] == [case.srepr, case.text]:
             continue
-        shown = as_text_shows_it(value)
+        shown = as_text_shows_it(case.value)
         if row[2:4] != [sympy.srepr(shown), str(shown)]:
-            failures.append((text, srepr, row[2:4], str(shown)))
+            failures.append((case.text, case.srepr, row[2:4], str(shown)))
     assert not failures, show(failures, len(cases))
 
 
 def test_values_are_those_of_sympy(cases, answers):
     failures = []
     compared = 0
-    for (value, _, srepr, text, chosen, expected), row in zip(cases, answers[0]):
-        if expected is None:
+    for case, row in zip(cases, answers[0]):
+        if case.expected is None:
             continue
         compared += 1
-        if not same(read(row[-1]), expected):
-            failures.append((text, chosen, expected, row[-1]))
+        if not same(read(row[-1]), case.expected):
+            failures.append((case.text, case.chosen, case.expected, row[-1]))
     assert compared > 0.9 * len(cases)
     assert not failures, show(failures, compared)
 
 
 def test_building_gives_sympys_canonical_form(cases, answers):
     failures = []
-    for (value, recipe, srepr, text, _, _), row in zip(cases, answers[1]):
-        if row[:2] != [srepr, text]:
-            failures.append((recipe, text, row[1] if len(row) > 1 else row))
+    for case, row in zip(cases, answers[1]):
+        if row[:2] != [case.srepr, case.text]:
+            failures.append((case.recipe, case.text, row[1] if len(row) > 1 else row))
     # Known to differ: a Piecewise inside the condition of another (sympy rewrites it as ITE), and quotients that
     # sympy.simplify() rewrites on its way through FloorDiv.
     assert len(failures) <= 0.002 * len(cases), show(failures, len(cases))

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def saved():
     programs.quiet()
-    return lambda name: programs.saved(ROOT / "build/programs", name)
+    return programs.saved
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,11 @@
 """What PyTorch refuses to load, Flambeau's verifier refuses too; what PyTorch exports, it accepts."""
 
 import copy
+import functools
 import io
 import json
 import pathlib
+import pickle
 import subprocess
 import zipfile
 
@@ -11,8 +13,8 @@ import pytest
 import torch
 from torch._export.serde import schema, serialize
 
+import cache
 import programs
-from conftest import ROOT
 from programs import PROGRAMS
 from programs_torch import models, records
 
@@ -58,7 +60,7 @@ def saved_programs():
     programs.quiet()
     texts = {}
     for name in PROGRAMS:
-        files = records(programs.saved(ROOT / "build/programs", name))
+        files = records(programs.saved(name))
         for model in models(files):
             texts[f"{name}.{model}"] = files[f"models/{model}.json"]
     return texts
@@ -72,7 +74,7 @@ def test_accepts_what_torch_exports(verify, saved_programs):
 
 def test_accepts_it_with_its_weights(verify):
     programs.quiet()
-    found = verify({name: programs.saved(ROOT / "build/programs", name).read_bytes() for name in PROGRAMS})
+    found = verify({name: programs.saved(name).read_bytes() for name in PROGRAMS})
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
@@ -538,13 +540,15 @@ def come_from_the_future(program):
 def artifacts():
     """artifacts(name) is what PyTorch serializes of a program: its JSON and its weights."""
     programs.quiet()
-    made = {}
 
+    @functools.cache
     def get(name):
-        if name not in made:
+        def make(folder):
             (exported,) = programs.build(name)[0].values()
-            made[name] = serialize.serialize(exported)
-        return made[name]
+            (folder / "artifact").write_bytes(pickle.dumps(serialize.serialize(exported)))
+
+        folder = cache.entry("artifacts", (pathlib.Path(__file__), *programs.sources()), (name,), make)
+        return pickle.loads((folder / "artifact").read_bytes())
 
     return get
 

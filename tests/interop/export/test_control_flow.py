@@ -12,15 +12,19 @@ import torch
 import torch.utils._pytree as pytree
 from torch.export import Dim
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "nn")]
+sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / folder) for folder in ("export", "nn", ".")]
+import cache  # noqa: E402
 import side_by_side  # noqa: E402
 from nn_flow import FLOWS  # noqa: E402
 from test_decompositions import decompose  # noqa: E402
 from test_nn import nn_cases, write_inputs  # noqa: E402, F401
 
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = (HERE / "test_control_flow.py", HERE.parent / "nn/nn_flow.py")
+
 
 def both(nn_cases, tmp_path, name, dynamic):  # noqa: F811
-    """Exports by both into ours.pt2 and theirs.pt2; the Python module and its inputs."""
+    """Exports by both, ours into ours.pt2; the Python module, its inputs, and the folder of theirs.pt2 and apart.pt2."""
     make, inputs = FLOWS[name]
     torch.manual_seed(0)
     module, args = make().eval(), inputs()
@@ -35,8 +39,14 @@ def both(nn_cases, tmp_path, name, dynamic):  # noqa: F811
         description = json.loads((tmp_path / "inputs.json").read_text())
         description["dynamic"] = {str(i): {"0": "batch"} for i, is_free in enumerate(free) if is_free}
         (tmp_path / "inputs.json").write_text(json.dumps(description))
-    theirs = torch.export.export(copy.deepcopy(module), args, dynamic_shapes=shapes, strict=False)
-    torch.export.save(theirs, tmp_path / "theirs.pt2")
+
+    def by_torch(folder):
+        program = torch.export.export(copy.deepcopy(module), args, dynamic_shapes=shapes, strict=False)
+        torch.export.save(program, folder / "theirs.pt2")
+        if not dynamic:
+            torch.export.save(program.run_decompositions(), folder / "apart.pt2")
+
+    theirs = cache.entry("control-flow", SOURCES, (name, dynamic), by_torch)
     nn_cases("export", name, tmp_path / "state.pt", tmp_path / "inputs.json", tmp_path / "ours.pt2")
     return module, args, theirs
 
@@ -48,10 +58,10 @@ def test_the_names_are_the_same(nn_cases):  # noqa: F811
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", FLOWS)
 def test_equal(nn_cases, tmp_path, name, dynamic):  # noqa: F811
-    module, args, _ = both(nn_cases, tmp_path, name, dynamic)
+    module, args, theirs = both(nn_cases, tmp_path, name, dynamic)
     # PyTorch traces branches twice, which changes the order of its guards.
     ignored = ("torch_version", "guards_code") if dynamic and name == "cond_closures" else ("torch_version",)
-    assert side_by_side.compare(tmp_path / "ours.pt2", tmp_path / "theirs.pt2", ignored) == []
+    assert side_by_side.compare(tmp_path / "ours.pt2", theirs / "theirs.pt2", ignored) == []
     loaded = torch.export.load(tmp_path / "ours.pt2").module()
     for change in (lambda arg: arg, torch.neg):
         given = [change(arg) if arg.is_floating_point() else arg for arg in args]
@@ -63,9 +73,8 @@ def test_equal(nn_cases, tmp_path, name, dynamic):  # noqa: F811
 @pytest.mark.parametrize("name", FLOWS)
 def test_equal_when_taken_apart(nn_cases, tmp_path, name):  # noqa: F811
     _, _, theirs = both(nn_cases, tmp_path, name, dynamic=False)
-    torch.export.save(theirs.run_decompositions(), tmp_path / "apart.pt2")
     decompose(tmp_path / "ours.pt2", tmp_path / "ours_apart.pt2")
-    found = side_by_side.compare(tmp_path / "ours_apart.pt2", tmp_path / "apart.pt2")
+    found = side_by_side.compare(tmp_path / "ours_apart.pt2", theirs / "apart.pt2")
     # PyTorch counts nodes that are gone again when it names those that an assertion's text mentions.
     assert [line for line in found if "Runtime assertion failed" not in line] == []
 

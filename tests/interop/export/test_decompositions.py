@@ -5,6 +5,7 @@ import logging
 import os
 import pathlib
 import subprocess
+import sys
 import warnings
 
 import decomposition_cases
@@ -13,7 +14,12 @@ import side_by_side
 import pytest
 import torch
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import cache  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+SOURCES = tuple(HERE / name for name in ("test_decompositions.py", "decomposition_cases.py", "decomposition_models.py"))
 
 # Taken apart less far than PyTorch does it, or with another storage offset of a copy; the values are the same.
 BY_VALUES = {
@@ -52,22 +58,33 @@ def decompose(source, target):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def check(tmp_path, module, inputs, shapes, by_values):
-    logging.disable(logging.ERROR)
-    before, ours, theirs = (tmp_path / f"{name}.pt2" for name in ("before", "ours", "theirs"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.export.export(module, inputs, dynamic_shapes=shapes)
-        torch.export.save(program, before)
-        decomposed = program.run_decompositions()
-        torch.export.save(decomposed, theirs)
-    decompose(before, ours)
+def by_torch(key, module, inputs, shapes, by_values):
+    """A folder with before.pt2 and theirs.pt2, and values.pt where they are compared: the inputs and PyTorch's results."""
+
+    def make(folder):
+        logging.disable(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.export.export(module, inputs, dynamic_shapes=shapes)
+            torch.export.save(program, folder / "before.pt2")
+            decomposed = program.run_decompositions()
+            torch.export.save(decomposed, folder / "theirs.pt2")
+        if by_values:
+            expected = decomposed.module()(*copy.deepcopy(inputs))
+            torch.save((inputs, expected), folder / "values.pt")
+
+    return cache.entry("decompositions", SOURCES, (*key, by_values), make)
+
+
+def check(tmp_path, key, module, inputs, shapes, by_values):
+    ours, kept = tmp_path / "ours.pt2", by_torch(key, module, inputs, shapes, by_values)
+    decompose(kept / "before.pt2", ours)
     if not by_values:
-        found = side_by_side.compare(ours, theirs)
+        found = side_by_side.compare(ours, kept / "theirs.pt2")
         assert [line for line in found if "nan, PyTorch has nan" not in line] == []
         return
-    expected = decomposed.module()(*copy.deepcopy(inputs))
-    actual = torch.export.load(ours).module()(*copy.deepcopy(inputs))
+    inputs, expected = torch.load(kept / "values.pt", weights_only=False)
+    actual = torch.export.load(ours).module()(*inputs)
     torch.testing.assert_close(actual, expected)
 
 
@@ -84,11 +101,11 @@ def test_case(tmp_path, name, is_dynamic):
     module, inputs = CASES[name]
     shapes = dynamic_batch(module, inputs) if is_dynamic else None
     is_known = name in BY_VALUES or (is_dynamic and f"{name}_dynamic" in BY_VALUES)
-    check(tmp_path, module, inputs, shapes, by_values=is_known)
+    check(tmp_path, (name, is_dynamic), module, inputs, shapes, by_values=is_known)
 
 
 @pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_model(tmp_path, name, is_dynamic):
     model, inputs, shapes = MODELS[name]
-    check(tmp_path, model.eval(), inputs, shapes if is_dynamic else None, by_values=False)
+    check(tmp_path, ("model", name, is_dynamic), model.eval(), inputs, shapes if is_dynamic else None, by_values=False)

@@ -12,10 +12,13 @@ import torch
 import torch.utils._pytree as pytree
 from torch.export import Dim
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "nn")]
+sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / folder) for folder in ("export", "nn", ".")]
+import cache  # noqa: E402
 import side_by_side  # noqa: E402
-from test_nn import CASES, make, make_inputs, nn_cases, write_inputs  # noqa: E402, F401
+from test_nn import CASES, make as make_module, make_inputs, nn_cases, write_inputs  # noqa: E402, F401
 
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = (HERE / "test_export.py", *(HERE.parent / "nn" / name for name in ("test_nn.py", "nn_layers.py", "nn_models.py")))
 
 
 def is_batch(value, size):
@@ -43,18 +46,30 @@ def export_by_torch(module, args, kwargs, dim):
         return None
 
 
+def by_torch(name, training, dynamic):
+    """The program that PyTorch exports, and how its batch is called: as a name where PyTorch takes one."""
+
+    def make(folder):
+        module = make_module(name).train(training)
+        args, kwargs = make_inputs(name)
+        for word in ("batch", "AUTO") if dynamic else ("",):
+            theirs = export_by_torch(module, args, kwargs, Dim(word) if word == "batch" else Dim.AUTO if word else None)
+            if theirs is not None:
+                break
+        assert theirs is not None, "PyTorch refuses the module"
+        torch.export.save(theirs, folder / "theirs.pt2")
+        (folder / "word").write_text(word)
+
+    folder = cache.entry("export", SOURCES, (name, training, dynamic), make)
+    return folder / "theirs.pt2", (folder / "word").read_text()
+
+
 def check(nn_cases, tmp_path, name, training, dynamic):  # noqa: F811
-    module = make(name).train(training)
+    module = make_module(name).train(training)
     torch.save(module.state_dict(), tmp_path / "state.pt")
     args, kwargs = make_inputs(name)
     write_inputs(tmp_path / "inputs.json", args, kwargs, training)
-    theirs, word = None, None
-    for word in ("batch", "AUTO") if dynamic else (None,):
-        theirs = export_by_torch(module, args, kwargs, Dim(word) if word == "batch" else Dim.AUTO if word else None)
-        if theirs is not None:
-            break
-    assert theirs is not None, "PyTorch refuses the module"
-    torch.export.save(theirs, tmp_path / "theirs.pt2")
+    theirs, word = by_torch(name, training, dynamic)
     if dynamic:
         description = json.loads((tmp_path / "inputs.json").read_text())
         tensors = torch.load(tmp_path / description["tensors"], weights_only=True)
@@ -62,7 +77,7 @@ def check(nn_cases, tmp_path, name, training, dynamic):  # noqa: F811
         description["dynamic"] = {key: {"0": word} for key, value in tensors.items() if is_batch(value, size)}
         (tmp_path / "inputs.json").write_text(json.dumps(description))
     nn_cases("export", name, tmp_path / "state.pt", tmp_path / "inputs.json", tmp_path / "ours.pt2")
-    assert side_by_side.compare(tmp_path / "ours.pt2", tmp_path / "theirs.pt2") == []
+    assert side_by_side.compare(tmp_path / "ours.pt2", theirs) == []
     if training:
         return
     loaded = torch.export.load(tmp_path / "ours.pt2").module()

@@ -14,7 +14,8 @@ import torch.utils._pytree as pytree
 from torch._export.db.case import SupportLevel
 from torch._export.db.examples import all_examples
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "nn")]
+sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / folder) for folder in ("export", "nn", ".")]
+import cache  # noqa: E402
 import side_by_side  # noqa: E402
 from test_nn import nn_cases, write_inputs  # noqa: E402, F401
 
@@ -43,6 +44,15 @@ def prepare(name, tmp_path):
     return case
 
 
+def by_torch(name, case):
+    def make(folder):
+        program = torch.export.export(case.model, case.example_args, case.example_kwargs, dynamic_shapes=case.dynamic_shapes,
+                                      strict=False)
+        torch.export.save(program, folder / "theirs.pt2")
+
+    return cache.entry("exportdb", (pathlib.Path(__file__),), (name,), make) / "theirs.pt2"
+
+
 def test_every_case_is_here(nn_cases):  # noqa: F811
     assert sorted(nn_cases("list", "exportdb").split()) == sorted(EXAMPLES)
     assert sorted(REFUSED) == sorted(set(EXAMPLES) - set(SUPPORTED))
@@ -51,11 +61,9 @@ def test_every_case_is_here(nn_cases):  # noqa: F811
 @pytest.mark.parametrize("name", SUPPORTED)
 def test_supported(nn_cases, tmp_path, name):  # noqa: F811
     case = prepare(name, tmp_path)
-    theirs = torch.export.export(case.model, case.example_args, case.example_kwargs, dynamic_shapes=case.dynamic_shapes,
-                                 strict=False)
-    torch.export.save(theirs, tmp_path / "theirs.pt2")
+    theirs = by_torch(name, case)
     nn_cases("export", name, tmp_path / "state.pt", tmp_path / "inputs.json", tmp_path / "ours.pt2")
-    assert side_by_side.compare(tmp_path / "ours.pt2", tmp_path / "theirs.pt2") == []
+    assert side_by_side.compare(tmp_path / "ours.pt2", theirs) == []
     loaded = torch.export.load(tmp_path / "ours.pt2").module()
     extra = getattr(inspect.getmodule(type(case.model)), "extra_inputs", None)
     inputs = [(case.example_args, case.example_kwargs)] + ([(extra, {})] if extra else [])

@@ -1,4 +1,4 @@
-"""Whole programs with what PyTorch makes of them: a .pt2 file, calls, and the results of these, kept in build/models.
+"""Whole programs with what PyTorch makes of them: a .pt2 file, calls, and the results of these; kept (../cache.py).
 
   graphs.NAME                      real graphs with made-up weights (real_graphs)
   examples.NAME                    the export cases that PyTorch documents (../programs_examples)
@@ -7,31 +7,28 @@
 
 Static ones of the first three also as NAME.decomposed: the same after run_decompositions().
 
-python model_cases.py [--jobs N] [NAME...]   makes those that are not there yet: all, those named, or whose name starts so
-python model_cases.py --operators FILE       also writes a list of all operators in them
-python model_cases.py --list                 the names
+python model_cases.py [NAME...]          makes those that are not there yet: all, those named, or whose name starts so
+python model_cases.py --operators FILE   also writes a list of all operators in them
+python model_cases.py --list             the names
 """
 
 import argparse
 import collections
 import copy
 import dataclasses
-import hashlib
 import importlib.metadata
 import operator
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
 sys.path[:0] = [path for path in (os.fspath(HERE), os.fspath(HERE.parent)) if path not in sys.path]
 
+import cache  # noqa: E402
 import programs  # noqa: E402
 import programs_examples  # noqa: E402, F401
 import random_programs  # noqa: E402
@@ -42,7 +39,6 @@ try:
 except importlib.metadata.PackageNotFoundError:
     TRANSFORMERS = None
 
-FOLDER = pathlib.Path(os.environ.get("FLAMBEAU_MODELS", ROOT / "build/models"))
 ALL_MODELS = bool(os.environ.get("FLAMBEAU_ALL_MODELS"))
 RANDOM_PROGRAMS = 300 if ALL_MODELS else 60
 
@@ -130,51 +126,29 @@ def detached(value):
     return torch.utils._pytree.tree_map(copied, value)
 
 
-def key(group):
-    """Changes whenever a case may: with PyTorch, transformers and what makes the cases."""
-    sources = {"graphs": ["real_graphs.py"], "transformers": ["transformers_models.py"], "random": ["random_programs.py"]}
-    paths = [HERE / name for name in sources.get(group, [])] or [HERE.parent / "programs.py", HERE.parent / "programs_examples.py"]
-    digest = hashlib.sha256(f"2 {torch.__version__} {TRANSFORMERS if group == 'transformers' else ''}".encode())
-    for path in paths:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def paths(name):
-    group = name.partition(".")[0]
-    folder = FOLDER / f"{group}-{key(group)}"
-    return folder / f"{name}.pt2", folder / f"{name}.calls"
+def sources(group):
+    """What makes the cases of a group."""
+    files = {"transformers": ["transformers_models.py"], "random": ["random_programs.py"], "graphs": ["real_graphs.py"]}
+    paths = [HERE / name for name in ("model_cases.py", *files.get(group, ("../programs.py", "../programs_examples.py")))]
+    if group == "random":
+        paths.append(HERE.parent / "opinfo/scope.txt")
+    if group == "graphs":
+        paths.append(real_graphs.archive())
+    return (*paths, f"transformers {TRANSFORMERS}") if group == "transformers" else paths
 
 
 def case(name):
     """Made when it is not there yet."""
-    program, calls = paths(name)
-    if not calls.exists():
-        programs.quiet()
-        program.parent.mkdir(parents=True, exist_ok=True)
-        made = make(name)
-        with tempfile.TemporaryDirectory(dir=program.parent) as part:
-            part = pathlib.Path(part)
-            torch.save(expected(made), part / calls.name)
-            torch.export.save(made.program, part / program.name)
-            os.replace(part / program.name, program)
-            os.replace(part / calls.name, calls)  # last: it says that both are there
-    return Case(program, torch.load(calls, weights_only=False))
+    group = name.partition(".")[0]
+    folder = cache.entry(f"models-{group}", sources(group), (name,), lambda part: save(name, part))
+    return Case(folder / f"{name}.pt2", torch.load(folder / f"{name}.calls", weights_only=False))
 
 
-def make_all(wanted, jobs):
-    """Makes what is not there yet in processes of its own; gives the reasons of those that failed, by name."""
-    missing = [name for name in wanted if not paths(name)[1].exists()]
-    if not missing:
-        return {}
-    for old in FOLDER.glob("*-*"):
-        if old.name != f"{old.name.partition('-')[0]}-{key(old.name.partition('-')[0])}":
-            subprocess.run(["rm", "-rf", os.fspath(old)], check=True)
-    shares = [missing[i::jobs] for i in range(jobs) if missing[i::jobs]]
-    command = [sys.executable, __file__, "--jobs", "0"]
-    running = [subprocess.Popen([*command, *share], stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL) for share in shares]
-    said = [line for process in running for line in process.communicate()[0].splitlines()]
-    return dict(line.split("\t", 1) for line in said if "\t" in line)
+def save(name, folder):
+    programs.quiet()
+    made = make(name)
+    torch.save(expected(made), folder / f"{name}.calls")
+    torch.export.save(made.program, folder / f"{name}.pt2")
 
 
 def targets(program):
@@ -225,7 +199,6 @@ def list_operators(wanted, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--operators", metavar="FILE")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -235,18 +208,14 @@ def main():
     if options.list:
         print("\n".join(wanted))
         return 0
-    if options.jobs == 0:  # a process of make_all: those named exactly, failures only
-        for name in options.names:
-            try:
-                case(name)
-            except Exception as error:
-                print(f"{name}\t{type(error).__name__}: {' '.join(str(error).split())[:300]}", flush=True)
-        return 0
-    start = time.time()
-    failed = make_all(wanted, options.jobs)
-    for name, reason in failed.items():
-        print(f"{name}: {reason}")
-    print(f"{len(wanted)} cases, {len(failed)} failed, {time.time() - start:.1f} s, in {FOLDER}")
+    start, failed = time.time(), set()
+    for name in wanted:
+        try:
+            case(name)
+        except Exception as error:
+            failed.add(name)
+            print(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}", flush=True)
+    print(f"{len(wanted)} cases, {len(failed)} failed, {time.time() - start:.1f} s")
     if options.operators:
         list_operators([name for name in wanted if name not in failed], options.operators)
     return 1 if failed else 0

@@ -8,7 +8,6 @@ import dataclasses
 import functools
 
 import torch
-import transformers
 from torch.export import Dim
 
 SIZES = [(2, 7), (3, 11)]  # batch and length: the first is exported, the second must run too where the program is dynamic
@@ -191,6 +190,8 @@ MODELS = {
 
 def build(name):
     """The module, with weights that a fixed seed gives."""
+    import transformers  # takes seconds, and the names of the models do not need it
+
     spec = MODELS[name]
     torch.manual_seed(0)
     options = dict(spec.options)

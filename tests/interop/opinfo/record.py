@@ -4,11 +4,14 @@ A sample is one call of one operator: its arguments as they were before, and wha
 """
 
 import collections
+import contextlib
 import dataclasses
+import functools
 import itertools
 import sys
 import types
 import unittest
+import unittest.mock
 import warnings
 
 import torch
@@ -25,6 +28,7 @@ except ImportError:
     sys.modules["expecttest"] = stand_in
 
 warnings.simplefilter("ignore")
+from torch.testing._internal import common_utils  # noqa: E402
 from torch.testing._internal.common_device_type import toleranceOverride  # noqa: E402
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 from torch.testing._internal.opinfo.core import DecorateInfo  # noqa: E402
@@ -124,6 +128,17 @@ def record(wanted, call):
     return recorder.calls
 
 
+@contextlib.contextmanager
+def quick_seeds():
+    """PyTorch notes a seed for every kind of device that it has not started, each time with the text of the whole stack, and
+    looks for its own tests there: more work than the samples are."""
+    with contextlib.ExitStack() as changed:
+        changed.enter_context(unittest.mock.patch.object(torch, "manual_seed", torch.default_generator.manual_seed))
+        changed.enter_context(unittest.mock.patch.object(common_utils, "extract_test_fn", lambda: None))
+        yield
+
+
+@functools.cache
 def infos():
     """Every OpInfo by a name of its own."""
     return {f"{info.name}{'.' + info.variant_test_name if info.variant_test_name else ''}": info for info in op_db}

@@ -27,12 +27,14 @@ import torch  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
 
 import by_hand  # noqa: E402
+import choose  # noqa: E402
 import compare  # noqa: E402
 import record  # noqa: E402
 import scope  # noqa: E402
 from flambeau_torch import to_flambeau, to_torch, values_to_torch  # noqa: E402
 
 SHOWN = 12  # failing samples of one overload
+FAILURES = 3  # of them in the results
 
 
 class Outcome:
@@ -50,12 +52,14 @@ class Outcome:
         counts[0] += wrong is None
         counts[1] += 1
 
-
-def overload(name):
-    """torch.ops' own object: "aten::add.Tensor" gives torch.ops.aten.add.Tensor."""
-    namespace, rest = name.split("::")
-    base, _, kind = rest.partition(".")
-    return getattr(getattr(getattr(torch.ops, namespace), base), kind or "default")
+    def add_counts(self, counts):
+        """Those of other samples, as as_json() has them."""
+        self.samples += counts["samples"]
+        self.passed += counts["passed"]
+        for kind, (good, of) in counts["types"].items():
+            self.types[kind][0] += good
+            self.types[kind][1] += of
+        self.failures = (self.failures + counts["failures"])[:FAILURES]
 
 
 def matching(patterns):
@@ -72,52 +76,6 @@ def matching(patterns):
                 chosen.append(name)
                 break
     return chosen
-
-
-def plan(chosen):
-    """OpInfo -> (operators to record, operators to derive from their samples)."""
-    known, chosen_set = scope.sources(), set(chosen)
-    plans = collections.defaultdict(lambda: (set(), set()))
-    about = {}  # the OpInfos of every operator without overload
-    for name, infos in known.items():
-        direct = [info for info, is_direct in infos.items() if is_direct] or list(infos)[:4]
-        about.setdefault(name.partition(".")[0], set()).update(direct)
-        if name in chosen_set:
-            for info in direct:
-                plans[info][0].add(name)
-    for name in chosen:
-        if name in known or name in by_hand.SAMPLES:
-            continue
-        base = name.partition(".")[0]
-        for info in about.get(base) or about.get(base.removesuffix("_"), ()):
-            # The calls in place and with out= are recorded; where there is none it is derived from its siblings' samples.
-            plans[info][0].add(name)
-            plans[info][0].update(o for o in known if o.partition(".")[0] in (base, base.removesuffix("_")))
-            plans[info][1].add(name)
-    return plans, chosen_set
-
-
-def samples(chosen, types=None, limit=True):
-    """Every sample of the chosen overloads."""
-    infos = record.infos()
-    plans, chosen = plan(chosen)
-    for info in sorted(plans):
-        record_names, derived = plans[info]
-        for dtype in record.dtypes(infos[info]):
-            if types and compare.short(dtype) not in types:
-                continue
-            wanted = lambda op: record.overload_name(op) in record_names  # noqa: E731
-            for sample in record.samples(info, infos[info], dtype, wanted, [overload(name) for name in sorted(derived)], limit):
-                if sample.name in chosen:
-                    yield sample
-    for name in sorted(chosen & set(by_hand.SAMPLES)):
-        for sample in by_hand.samples(overload(name), by_hand.SAMPLES[name]):
-            if not types or compare.short(sample.dtype) in types:
-                yield sample
-    with_info = {name.partition(".")[0] for name in scope.sources()}
-    for name in sorted(chosen - set(by_hand.SAMPLES)):
-        if name.endswith("out") and name.partition(".")[0] not in with_info:
-            yield from (sample for sample in by_hand.with_out(overload(name)) if not types or compare.short(sample.dtype) in types)
 
 
 def run(flambeau, sample):
@@ -157,11 +115,11 @@ def write_out(sample):
         print(f"  expected {position}: {compare.brief(value, 0)}\n{value}" if isinstance(value, torch.Tensor) else f"  expected {position}: {value!r}")
 
 
-def run_all(flambeau, options):
+def run_all(flambeau, options, units=None):
     outcomes = {name: Outcome() for name in matching(options.op)}
     if not outcomes:
         sys.exit(f"opinfo: no operator in scope.txt is meant by {' '.join(options.op)}")
-    for sample in samples(list(outcomes), options.dtype, not options.all):
+    for sample in choose.samples(list(outcomes), options.dtype, not options.all, units):
         outcome = outcomes[sample.name]
         if options.trace:
             print(compare.call_text(sample), flush=True)
@@ -169,7 +127,7 @@ def run_all(flambeau, options):
         outcome.add(sample, wrong)
         if wrong is None:
             continue
-        if len(outcome.failures) < 3:
+        if len(outcome.failures) < FAILURES:
             outcome.failures.append(f"{compare.call_text(sample)}: {wrong}")
         shown = outcome.samples - outcome.passed
         if (options.verbose or options.fail_fast) and (shown <= SHOWN or options.all):

@@ -9,16 +9,27 @@ import pytest
 
 package = pytest.importorskip("flambeau", reason="the Python package is not installed (pip install ./python)")
 
+import choose  # noqa: E402
 import run  # noqa: E402
 import scope  # noqa: E402
+from together import run_folder, together  # noqa: E402
 
 ENOUGH = 0.98
+PARTS = 60
 
 
 @pytest.fixture(scope="module")
-def outcomes():
+def outcomes(tmp_path_factory):
     options = argparse.Namespace(op=[], dtype=[], all=False, trace=False, verbose=False, fail_fast=False)
-    outcomes = run.run_all(package, options)
+    units = choose.units(scope.operators())
+
+    def run_part(number):
+        return run.as_json(run.run_all(package, options, units[number::PARTS]))
+
+    outcomes = {name: run.Outcome() for name in scope.operators()}
+    for part in together(run_folder(tmp_path_factory) / "opinfo", PARTS, run_part):
+        for name, counts in part["operators"].items():
+            outcomes[name].add_counts(counts)
     print("\n".join(run.summary(outcomes)))
     path = run.ROOT / "build/opinfo/results.json"
     path.parent.mkdir(parents=True, exist_ok=True)
