@@ -83,9 +83,8 @@ TEST(PackageSafety, EveryPickleOfTheOlderLayout) {
 
 TEST(PackageSafety, WhatTheTableSaysIsPickled) {
   Records records = Records::golden("weights.tied");
-  records.set(kWeights,
-              R"({"config": {"w": {"path_name": "weight_0", "is_param": true, "use_pickle": true, )"
-              R"("tensor_meta": null}}})");
+  records.set(kWeights, R"({"config": {"w": {"path_name": "weight_0", "is_param": true, "use_pickle": true, )"
+                        R"("tensor_meta": null}}})");
   records.set("data/weights/weight_0", std::string(kEvil));
   EXPECT_EQ(findings(records.file()), Texts{"data/weights/weight_0: " + kCall});
   EXPECT_EQ(findings(records.file(kWeights)), Texts{"data/weights/weight_0: " + kCall}) << "compressed";
