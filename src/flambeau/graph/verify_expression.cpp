@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "flambeau/base/ascii.h"
 #include "flambeau/base/error.h"
