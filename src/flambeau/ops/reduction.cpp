@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/walk.h"
 
 namespace flambeau::ops {
 namespace {
