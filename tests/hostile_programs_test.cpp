@@ -9,6 +9,7 @@
 #include "flambeau/base/byte_sink.h"
 #include "hostile/exercise_program.h"
 #include "hostile/heap_meter.h"
+#include "support/patience.h"
 
 namespace flambeau::hostile {
 namespace {
@@ -90,7 +91,7 @@ void expect_cheap(const Parts& parts, std::string_view name) {
   const std::optional<ErrorCode> refused = exercise_program_json(text);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_FALSE(refused.has_value()) << name << ": " << error_code_name(*refused);
-  EXPECT_LT(seconds, 20) << name;
+  EXPECT_LT(seconds, 20 * patience()) << name;
   // A program is held several times here: as JSON, as a graph, as copies and as texts.
   EXPECT_LT(HeapMeter::peak(), (64U << 20) + 200 * text.size()) << name;
 }
@@ -253,7 +254,7 @@ void expect_cheap(const std::shared_ptr<Mapping>& file, std::string_view name) {
   const std::optional<ErrorCode> refused = exercise_package(file);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_FALSE(refused.has_value()) << name << ": " << error_code_name(*refused);
-  EXPECT_LT(seconds, 20) << name;
+  EXPECT_LT(seconds, 20 * patience()) << name;
   EXPECT_LT(HeapMeter::peak(), (64U << 20) + 200 * file->size()) << name;
 }
 

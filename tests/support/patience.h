@@ -1,0 +1,14 @@
+// How long tests of speed wait: so many times what they say, for machines that are emulated.
+// FLAMBEAU_PATIENCE.
+#pragma once
+
+#include <cstdlib>
+
+namespace flambeau {
+
+inline double patience() {
+  const char* const given = std::getenv("FLAMBEAU_PATIENCE");
+  return given == nullptr ? 1 : std::atof(given);
+}
+
+}  // namespace flambeau
