@@ -67,7 +67,7 @@ void print_quoted(std::string_view text, std::string& to) {
     if (escape != std::string_view::npos) {
       to += '\\';
       to += kEscapes[escape];
-    } else if (c < 0x20 || c == 0x7f) {  // also every byte over 0x7f where char has a sign
+    } else if (static_cast<signed char>(c) < 0x20 || c == 0x7f) {  // every byte over 0x7f, as with a sign
       to += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
     } else {
       to += c;
