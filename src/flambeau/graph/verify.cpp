@@ -16,6 +16,7 @@ std::vector<Finding> verify(const ExportedProgram& program, const VerifyOptions&
   const SchemaTable builtin;
   verifying::Context context(program, options, options.schemas != nullptr ? *options.schemas : builtin);
   verifying::verify_header(context);
+  verifying::verify_names(context);
   verifying::verify_signature(context);
   verifying::verify_weights(context);
   verifying::verify_module_calls(context);

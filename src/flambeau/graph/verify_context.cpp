@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
+#include "flambeau/symbolic/parse.h"
 
 namespace flambeau::graph::verifying {
 namespace {
@@ -17,6 +18,17 @@ Dialect dialect_of(const ExportedProgram& program) {
     if (name == "ATEN" || name.empty()) dialect = Dialect::kAten;
   }
   return dialect;
+}
+
+// Sizes that are no numbers, such as Mod(s0, 0), or that take for ever to compute, such as 9**9**9. Empty for
+// what is a size, and for what our engine cannot read: the grammar was looked at before.
+std::string problem_of_value(std::string_view text) {
+  try {
+    symbolic::parse(text);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kCorrupt) return error.message();
+  }
+  return {};
 }
 
 constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
@@ -139,7 +151,9 @@ Target Context::resolve(const std::string& text) const {
 const Expression& Context::expression(const SymExpr& expr) {
   const auto found = expressions_.find(&expr);
   if (found != expressions_.end()) return found->second;
-  return expressions_.emplace(&expr, read_expression(expr.text)).first->second;
+  Expression read = read_expression(expr.text);
+  if (read.problem.empty()) read.problem = problem_of_value(expr.text);
+  return expressions_.emplace(&expr, std::move(read)).first->second;
 }
 
 bool Context::may_be_constant(std::string_view name) const {

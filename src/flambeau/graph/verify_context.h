@@ -20,6 +20,8 @@ namespace flambeau::graph::verifying {
 constexpr std::string_view kExportAgain =
     "the file is damaged or its writer is wrong: export the program again";
 
+constexpr std::string_view kNameRemedy = "names have letters, digits and underscores: do not load this file";
+
 // One graph and how it was reached. A chain rather than a text, so that deep nesting costs nothing until
 // something is found.
 struct Scope {
@@ -101,6 +103,8 @@ void verify_node_metadata(Context& context, const Place& place, const Node& node
 void verify_signature(Context& context);
 void verify_weights(Context& context);
 void verify_module_calls(Context& context);
+// Names of parameters, arguments and keys that PyTorch writes into source code or imports.
+void verify_names(Context& context);
 // Ranges, guards, versions, dialects.
 void verify_header(Context& context);
 

@@ -116,8 +116,10 @@ class GraphVerifier {
     const Target& target = context_.target(node.target);
     const bool has_schema = target.kind == Target::Kind::kOperator;
     for (const NamedArgument& input : node.inputs()) {
+      if (!input.name.empty()) check_name(input.name, "argument", place);
       if (input.argument.is(ArgumentKind::kGraph)) {
         const GraphArgument& inner = input.argument.get<ArgumentKind::kGraph>();
+        check_name(inner.name, "subgraph", place);
         if (inner.graph != nullptr) scopes.push_back({inner.graph.get(), &scope_, inner.name});
         continue;
       }
@@ -127,7 +129,17 @@ class GraphVerifier {
     for (const Argument& output : node.outputs()) define(output, place);
   }
 
+  // PyTorch writes names into the source code of the module that it makes.
+  void check_name(std::string_view name, std::string_view what, const Place& place) {
+    if (is_python_name(name)) return;
+    context_.add(
+        "unsafe-name", place,
+        fmt::format("'{}' is no name for a {}: PyTorch would run it as code", printable(name, 200), what),
+        kNameRemedy);
+  }
+
   void check_node_name(const Node& node, const Place& place) {
+    check_name(*node.name, "node", place);
     // Named after its value, as nearly all are: then nobody else's name can be the same unnoticed.
     const Value* const first = node.outputs().empty() ? nullptr : node.outputs()[0].value();
     if (first != nullptr && first->producer() == &node && first->name() == *node.name) return;
@@ -203,6 +215,7 @@ class GraphVerifier {
                      "give every value a name of its own");
         return;
       }
+      check_name(ref->name(), "value", place);
       check_description(*ref, expected, place);
     });
     if (place.node == nullptr) return;

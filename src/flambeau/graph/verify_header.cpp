@@ -68,6 +68,11 @@ void verify_header(Context& context) {
   for (size_t i = 0; i < program.guards_code.size(); ++i) {
     if (program.guards_code[i].find_first_not_of(" \t\n") == std::string::npos)
       context.add("guard", fmt::format("guard {}", i), "it is empty", "remove it");
+    else if (const Expression guard = read_guard(program.guards_code[i]); !guard.problem.empty())
+      context.add("unsafe-guard", fmt::format("guard {}", i),
+                  fmt::format("'{}' is no condition on sizes, and PyTorch would run it as code: {}",
+                              printable(program.guards_code[i], 200), guard.problem),
+                  "do not load this file");
   }
   for (const auto& [key, text] : program.metadata) {
     if (key != "custom" || text.empty()) continue;

@@ -222,6 +222,64 @@ TEST(VerifyExpression, SaysWhatIsWrong) {
   EXPECT_EQ(problem(std::string(1000000, '(')), "'(' is never closed");
 }
 
+TEST(VerifyExpression, RefusesWhatIsNoFunctionOfNumbers) {
+  for (const char* text : {"__import__('os').system('id')",
+                           "exit()",
+                           "().__class__",
+                           "s0.__class__",
+                           "(1).real",
+                           "1.real",
+                           "1 .real",
+                           "[].append(1)",
+                           "Symbol('s0').name",
+                           "Symbol(\"a'\")",
+                           "Symbol('x y')",
+                           "Symbol('')",
+                           "Function('f')(s0)",
+                           "Add(1)(2)",
+                           "lambda: 1",
+                           "nan",
+                           "zoo",
+                           "'text'",
+                           "Float('a')",
+                           "Integer('1')",
+                           "sympify('1')",
+                           "S('1')",
+                           "eval ('1')",
+                           "a[0]",
+                           "{}",
+                           "`a`",
+                           "a;b",
+                           "Symbol('s0', cls=print)(1)",
+                           "L['x']",
+                           "a\nb",
+                           "s0 == __builtins__",
+                           "max(1, 2)",
+                           "s0/0",
+                           "s0 % 0",
+                           "Mod(s0, 0)",
+                           "FloorDiv(s0, Integer(0))",
+                           "s0//0.0"}) {
+    EXPECT_NE(verifying::read_expression(text).problem, "") << text;
+  }
+}
+
+TEST(VerifyExpression, ReadsGuards) {
+  for (const char* text :
+       {"L['x'].size()[0] == 2*L['y'].size()[0]", "L['x'][0]['k'].stride()[1] >= 2",
+        "L['x'].storage_offset() == 0", "3 + L['n'] >= 2 and 3 + L['n'] <= 8",
+        "(8 + ((-1)*max(1, 4 + ((-1)*L['x'].size()[0])))) != 0", "L['x'].size()[0] == 1 or L['x'] == 2",
+        "math.floor(L['x'].size()[0] / 2) == 3", "not (L['a b'] < 2)", "-9223372036854775808 <= L['x']"}) {
+    EXPECT_EQ(verifying::read_guard(text).problem, "") << text;
+  }
+  for (const char* text :
+       {"L[__import__('os')]", "L['x'].__class__", "L['x'].size", "L['x'].size()[-1]", "L['x'].sum()",
+        "L['x'](1)", "L['\\'](1)", "L['x'] := 1", "print(1)", "os.system('id')", "math.__class__", "L.x",
+        "L['x'].size()[0].__class__", "L['x']\n", "[L['x']]", "G['x'] == 1"}) {
+    EXPECT_NE(verifying::read_guard(text).problem, "") << text;
+  }
+}
+
 TEST(VerifyExpression, KnowsTheSymbols) {
   const auto one =
       verifying::read_expression("Add(Symbol('u0', integer=True), Mul(Integer(2), Symbol('s1')))");
