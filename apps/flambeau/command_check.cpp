@@ -28,10 +28,10 @@ Style style_of(Severity severity) {
 
 std::string_view verdict_of(const SafetyReport& report) {
   if (report.is_harmless()) return "harmless";
-  for (const Finding& finding : report.findings) {
-    if (finding.severity == Severity::kDanger) return "dangerous";
-  }
-  return "runs code when used";
+  // The worst come first.
+  const Finding& worst = report.findings.front();
+  if (worst.severity == Severity::kDanger) return "dangerous";
+  return worst.topic == "code" ? "runs code when used" : "not known to be harmless";
 }
 
 json::Value report_json(const std::string& path, const SafetyReport& report) {
@@ -42,6 +42,15 @@ json::Value report_json(const std::string& path, const SafetyReport& report) {
   value.set("verdict", verdict_of(report));
   value.set("records_verified", static_cast<uint64_t>(report.records_verified));
   value.set("pickles_read", static_cast<uint64_t>(report.pickles_read));
+  json::Array openings;
+  for (size_t i = 0; i < kOpenings; ++i) {
+    json::Value entry;
+    entry.set("call", opening_name(static_cast<Opening>(i)));
+    entry.set("verdict", outcome_name(report.openings[i].outcome));
+    entry.set("remedy", report.openings[i].remedy);
+    openings.push_back(std::move(entry));
+  }
+  value.set("openings", std::move(openings));
   json::Array findings;
   for (const Finding& finding : report.findings) {
     json::Value entry;
@@ -53,6 +62,30 @@ json::Value report_json(const std::string& path, const SafetyReport& report) {
   }
   value.set("findings", std::move(findings));
   return value;
+}
+
+Style style_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kHarmless:
+      return Style::kGreen;
+    case Outcome::kRefused:
+      return Style::kDim;
+    case Outcome::kCaution:
+      return Style::kYellow;
+    case Outcome::kDangerous:
+      return Style::kRed;
+  }
+  return Style::kPlain;
+}
+
+// What each way of opening it in PyTorch would do.
+void print_openings(const SafetyReport& report) {
+  for (size_t i = 0; i < kOpenings; ++i) {
+    const OpeningVerdict& verdict = report.openings[i];
+    fmt::print("  {}: {}{}\n", opening_name(static_cast<Opening>(i)),
+               styled(outcome_name(verdict.outcome), style_of(verdict.outcome)),
+               verdict.remedy.empty() ? "" : fmt::format(" ({})", verdict.remedy));
+  }
 }
 
 void print_report(const std::string& path, const SafetyReport& report) {
@@ -67,6 +100,7 @@ void print_report(const std::string& path, const SafetyReport& report) {
     fmt::print("  {} {}{}: {}\n", styled(severity_name(finding.severity), style_of(finding.severity)),
                finding.topic, place, finding.message);
   }
+  if (!report.is_harmless()) print_openings(report);
   if (report.records_verified > 0 || report.pickles_read > 0) {
     fmt::print("  {} verified, {} read, nothing was run\n", counted(report.records_verified, "record"),
                counted(report.pickles_read, "pickle"));

@@ -196,6 +196,7 @@ Node* Tree::call(Node* callee, Node* args, CallKind how) {
   node->second_.call = arena_.allocate<Node::CallParts>(1);
   *node->second_.call = {callee, args, nullptr};
   callee->called_ = true;
+  calls_.push_back(node);
   return node;
 }
 

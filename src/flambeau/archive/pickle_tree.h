@@ -169,6 +169,8 @@ class Tree {
   uint64_t memory_bytes() const { return arena_.used(); }
   // Every global that was made, also one that nothing refers to any more: unpickling imports those too.
   std::span<Node* const> globals() const { return globals_; }
+  // Every call that was made, also one whose result nothing refers to: unpickling makes those too.
+  std::span<Node* const> calls() const { return calls_; }
   // Every reference to an object kept outside of the pickle, in the order of appearance.
   std::span<Node* const> persistents() const { return persistents_; }
 
@@ -226,6 +228,7 @@ class Tree {
 
   Arena arena_;
   std::vector<Node*> globals_;
+  std::vector<Node*> calls_;
   std::vector<Node*> persistents_;
   std::shared_ptr<const void> keep_alive_;  // the bytes that views point into
   size_t node_count_ = 0;

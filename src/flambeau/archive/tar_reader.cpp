@@ -31,12 +31,48 @@ std::optional<uint64_t> octal(std::string_view text) {
   return has_digit ? std::optional(value) : std::nullopt;
 }
 
+struct Checksums {
+  int64_t of_bytes = 0;
+  int64_t of_signed_bytes = 0;  // as some early writers added them up
+};
+
+Checksums checksums(ByteSpan header) {
+  Checksums sums;
+  for (size_t i = 0; i < kBlock; ++i) {
+    const uint8_t byte = i >= 148 && i < 156 ? ' ' : header[i];
+    sums.of_bytes += byte;
+    sums.of_signed_bytes += static_cast<int8_t>(byte);
+  }
+  return sums;
+}
+
 bool has_right_checksum(ByteSpan header) {
   const std::optional<uint64_t> stated = octal(field(header, 148, 8));
-  if (!stated) return false;
-  uint64_t sum = 0;
-  for (size_t i = 0; i < kBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : header[i];
-  return sum == *stated;
+  return stated && static_cast<uint64_t>(checksums(header).of_bytes) == *stated;
+}
+
+// As Python's int(text, 8): signs, "0o", underscores and spaces around are fine; and as its tar reader, which
+// also takes binary numbers behind a byte of 128 or 255.
+std::optional<int64_t> lenient_number(std::string_view raw) {
+  const auto first = static_cast<uint8_t>(raw[0]);
+  int64_t value = 0;
+  if (first == 0x80 || first == 0xFF) {
+    for (const char c : raw.substr(1)) value = (value & 0xFFFFFFFFFFFF) << 8 | static_cast<uint8_t>(c);
+    return value;
+  }
+  std::string_view text = raw.substr(0, raw.find('\0'));
+  constexpr std::string_view kSpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  text = text.substr(0, text.find_last_not_of(kSpace) + 1);
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with("0o") || text.starts_with("0O")) text.remove_prefix(2);
+  for (const char c : text) {
+    if (c == '_') continue;
+    if (c < '0' || c > '7') return std::nullopt;
+    value = value * 8 + (c - '0');
+  }
+  return is_negative ? -value : value;
 }
 
 bool is_zero(ByteSpan block) {
@@ -111,7 +147,12 @@ std::vector<Member> members(ByteSpan bytes, bool want_regular) {
 }  // namespace
 
 bool looks_like_tar(ByteSpan bytes) {
-  return bytes.size() >= kBlock && has_right_checksum(bytes.first(kBlock));
+  if (bytes.size() < kBlock) return false;
+  // Leniently: torch.load asks Python's reader first, and what that takes for tar is tar.
+  const ByteSpan header = bytes.first(kBlock);
+  const std::optional<int64_t> stated = lenient_number(as_text(header.subspan(148, 8)));
+  const Checksums sums = checksums(header);
+  return stated && (*stated == sums.of_bytes || *stated == sums.of_signed_bytes);
 }
 
 std::vector<Member> read_members(ByteSpan bytes) { return members(bytes, true); }

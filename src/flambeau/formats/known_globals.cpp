@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 14> kRebuildFunctions = {
     "_rebuild_xla_tensor",
 };
 
-constexpr std::array<std::string_view, 23> kPlainValues = {
+constexpr std::array<std::string_view, 37> kPlainValues = {
     "collections.OrderedDict",
     "collections.Counter",
     "collections.defaultdict",
@@ -49,11 +49,25 @@ constexpr std::array<std::string_view, 23> kPlainValues = {
     "builtins.set",
     "builtins.frozenset",
     "builtins.complex",
+    "builtins.int",
+    "builtins.float",
+    "builtins.bool",
+    "builtins.str",
+    "builtins.list",
+    "builtins.dict",
+    "builtins.tuple",
     "__builtin__.bytes",
     "__builtin__.bytearray",
     "__builtin__.set",
     "__builtin__.frozenset",
     "__builtin__.complex",
+    "__builtin__.int",
+    "__builtin__.float",
+    "__builtin__.bool",
+    "__builtin__.str",
+    "__builtin__.list",
+    "__builtin__.dict",
+    "__builtin__.tuple",
     "torch._tensor._rebuild_from_type_v2",
     "torch._tensor._rebuild_from_type",
     "torch.tensor._rebuild_from_type",
@@ -71,6 +85,40 @@ constexpr std::array<std::string_view, 11> kNumpyValues = {
     "numpy.dtypes.Int64DType",
     "numpy.dtypes.Int32DType",
     "numpy.dtypes.BoolDType",
+};
+
+// What PyTorch's C++ pickler writes into TorchScript archives, for its own unpickler.
+constexpr std::array<std::string_view, 7> kTorchScriptBuilders = {
+    "build_intlist", "build_doublelist",     "build_boollist",   "build_tensorlist",
+    "build_tensor",  "build_tensor_from_id", "restore_type_tag",
+};
+
+// Of the names above, those that torch.load(weights_only=True) does not allow.
+constexpr std::array<std::string_view, 24> kNotInWeightsOnly = {
+    "collections.defaultdict",
+    "torch.nn.parameter.Buffer",
+    "builtins.bytes",
+    "builtins.frozenset",
+    "builtins.int",
+    "builtins.float",
+    "builtins.bool",
+    "builtins.str",
+    "builtins.list",
+    "builtins.dict",
+    "builtins.tuple",
+    "__builtin__.bytes",
+    "__builtin__.frozenset",
+    "__builtin__.int",
+    "__builtin__.float",
+    "__builtin__.bool",
+    "__builtin__.str",
+    "__builtin__.list",
+    "__builtin__.dict",
+    "__builtin__.tuple",
+    "torch._tensor._rebuild_from_type",
+    "torch.tensor._rebuild_from_type",
+    "torch._utils._rebuild_sparse_csr_tensor",
+    "torch._utils._rebuild_xla_tensor",
 };
 
 // Modules of which no name belongs in a file of weights.
@@ -126,18 +174,22 @@ std::string_view verdict_name(GlobalVerdict verdict) {
 GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torchscript) {
   const std::string_view module = global.module;
   const std::string_view name = global.name;
+  // Python takes what follows a dot for an attribute, and so reaches everything from anywhere.
+  if (name.find('.') != std::string_view::npos && !in_torchscript) return GlobalVerdict::kDangerous;
   if (module == "torch" && (dtype_from_name(name) || scheme_from_name(name) || layout_from_name(name))) {
     return GlobalVerdict::kData;
   }
   if (module == "torch" && is_narrow_integer(name)) return GlobalVerdict::kData;
   if (module == "torch._utils" && contains(kRebuildFunctions, name)) return GlobalVerdict::kData;
   if (is_storage_or_tensor_class(module, name)) return GlobalVerdict::kData;
-  if (name.find('.') == std::string_view::npos) {  // otherwise an attribute of something
-    const std::string dotted = global.dotted();
+  const std::string dotted = global.dotted();
+  if (name.find('.') == std::string_view::npos) {
     if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
     if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
   }
-  if (module == "torch.jit._pickle") return GlobalVerdict::kTorchScript;
+  if (in_torchscript && module == "torch.jit._pickle" && contains(kTorchScriptBuilders, name)) {
+    return GlobalVerdict::kTorchScript;
+  }
   if (in_torchscript && (module == "__torch__" || module.starts_with("__torch__."))) {
     return GlobalVerdict::kTorchScript;
   }
@@ -146,6 +198,11 @@ GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torch
   }
   const std::string_view top = module.substr(0, module.find('.'));
   return contains(kDangerousModules, top) ? GlobalVerdict::kDangerous : GlobalVerdict::kUnknown;
+}
+
+bool is_allowed_by_weights_only(const pickle::Node::GlobalName& global) {
+  if (judge_global(global, false) != GlobalVerdict::kData) return false;
+  return !contains(kNotInWeightsOnly, std::string_view(global.dotted()));
 }
 
 std::vector<std::string> unsafe_globals(const pickle::Tree& tree) {

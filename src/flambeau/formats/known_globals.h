@@ -19,8 +19,12 @@ enum class GlobalVerdict : uint8_t {
 };
 std::string_view verdict_name(GlobalVerdict verdict);
 
-// `in_torchscript`: whether the pickle belongs to a TorchScript archive.
+// Exact names, and none with a dot in it. `in_torchscript`: whether the pickle belongs to a TorchScript
+// archive.
 GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torchscript);
+
+// Of what only builds data, torch.load(weights_only=True) allows nearly all.
+bool is_allowed_by_weights_only(const pickle::Node::GlobalName& global);
 
 // The names in a pickle that do more than build data, each once: what torch.load(weights_only=True) refuses.
 std::vector<std::string> unsafe_globals(const pickle::Tree& tree);

@@ -68,18 +68,21 @@ TEST(KnownGlobals, WhatIsOnNoListIsUnknown) {
   EXPECT_EQ(judge("torch", "load"), kUnknown);
   EXPECT_EQ(judge("torch.nn.modules.linear", "Linear"), kUnknown);
   EXPECT_EQ(judge("torch._utils", "_import_dotted_name"), kUnknown);
-  EXPECT_EQ(judge("torch._utils", "_rebuild_tensor_v2.__globals__"), kUnknown);
-  EXPECT_EQ(judge("torch", "storage.os"), kUnknown);
-  EXPECT_EQ(judge("mymodule", "os.system"), kUnknown);
   EXPECT_EQ(judge("", ""), kUnknown);
   EXPECT_EQ(judge("builtins", "object"), kUnknown);
-  EXPECT_EQ(judge("collections", "OrderedDict.fromkeys"), kUnknown);
+  EXPECT_EQ(judge("torch.jit._pickle", "build_intlist"), kUnknown);
 }
 
 // STACK_GLOBAL's name may have dots: the parts are attributes. A module must not lend its good name.
 TEST(KnownGlobals, NamesAreNotJoinedAcrossTheDot) {
-  EXPECT_EQ(judge("torch.nn", "parameter.Parameter"), kUnknown);
+  EXPECT_EQ(judge("torch.nn", "parameter.Parameter"), kDangerous);
   EXPECT_EQ(judge("collections.OrderedDict", ""), kUnknown);
+  EXPECT_EQ(judge("torch._utils", "_rebuild_tensor_v2.__globals__"), kDangerous);
+  EXPECT_EQ(judge("torch", "storage.os"), kDangerous);
+  EXPECT_EQ(judge("mymodule", "os.system"), kDangerous);
+  EXPECT_EQ(judge("collections", "OrderedDict.fromkeys"), kDangerous);
+  EXPECT_EQ(judge("torch.jit._pickle", "build_intlist.__builtins__.__getitem__"), kDangerous);
+  EXPECT_EQ(judge("torch.jit._pickle", "build_intlist.__builtins__", true), kUnknown);
 }
 
 TEST(KnownGlobals, TorchScriptClassesAreOfTheArchive) {
@@ -87,7 +90,8 @@ TEST(KnownGlobals, TorchScriptClassesAreOfTheArchive) {
   EXPECT_EQ(judge("__torch__", "Net", true), kTorchScript);
   EXPECT_EQ(judge("__torch__x", "Net", true), kUnknown);
   EXPECT_EQ(judge("__torch__.net", "Net", false), kUnknown);
-  EXPECT_EQ(judge("torch.jit._pickle", "build_intlist"), kTorchScript);
+  EXPECT_EQ(judge("torch.jit._pickle", "build_intlist", true), kTorchScript);
+  EXPECT_EQ(judge("torch.jit._pickle", "os", true), kUnknown);
   EXPECT_EQ(judge("os", "system", true), kDangerous);
 }
 

@@ -168,8 +168,8 @@ TEST(Safety, CodeAndLibraries) {
   EXPECT_EQ(verdict(check_safety(file.with_pickle("\x80\x02N."))),
             "danger library [archive/data/aotinductor/model/x.so] compiled code, which loading the model "
             "would run\n"
-            "danger code [] 1 source files, which using the file would run\n"
-            "danger library [archive/data/0] a program or shared library under another name\n");
+            "danger library [archive/data/0] a program or shared library\n"
+            "danger code [archive/setup.py] a source file, which using the file would run\n");
 }
 
 TEST(Safety, FilesInsideOfFiles) {
@@ -202,6 +202,46 @@ TEST(Safety, BrokenFilesAreFindings) {
   EXPECT_EQ(verdict_on("abc"), "danger file [] the bytes fit no kind of file that Flambeau knows\n");
   EXPECT_EQ(verdict_on("\x1f\x8b\x08"),
             "danger file [] this is a gzip file (decompress it first), not a file of PyTorch\n");
+}
+
+TEST(Safety, WhatFollowsAPickle) {
+  EXPECT_EQ(verdict_on("\x80\x02N."), "");
+  EXPECT_EQ(verdict_on("\x80\x02N.\x80\x02N."),
+            "caution pickle [] another pickle follows the first, as in no file of torch.save\n");
+  const std::string text = verdict_on("\x80\x02N." + std::string(kEvil));
+  EXPECT_NE(text.find(kCall), std::string::npos) << text;
+}
+
+TEST(Safety, AZipBehindOtherBytes) {
+  TorchFileBuilder file;
+  const std::string zip(as_text(file.with_pickle("\x80\x02N.")->bytes()));
+  EXPECT_NE(verdict_on("\x80\x02N." + zip).find("a zip archive lies behind other bytes"), std::string::npos);
+}
+
+TEST(Safety, NamesInAnotherCase) {
+  TorchFileBuilder file;
+  file.record("DATA.PKL", std::string(kEvil));
+  const std::string text = verdict(check_safety(file.with_pickle("\x80\x02N.")));
+  EXPECT_NE(text.find("differs from 'archive/data.pkl' in case alone"), std::string::npos) << text;
+  EXPECT_NE(text.find(kCall), std::string::npos) << text;
+}
+
+TEST(Safety, EachWayOfOpeningHasItsVerdict) {
+  const auto outcomes = [](const std::shared_ptr<Mapping>& file) {
+    std::string text;
+    for (const OpeningVerdict& verdict : check_safety(file).openings)
+      text += std::string(outcome_name(verdict.outcome)) + " ";
+    return text;
+  };
+  TorchFileBuilder good;
+  EXPECT_EQ(outcomes(good.with_pickle("\x80\x02}.")), "harmless harmless refused ");
+  TorchFileBuilder evil;
+  EXPECT_EQ(outcomes(evil.with_pickle(kEvil)), "refused dangerous refused ");
+  TorchFileBuilder bomb;
+  EXPECT_EQ(outcomes(bomb.with_pickle("cbuiltins\nbytearray\n(I9999999999\ntR.")),
+            "dangerous dangerous dangerous ");
+  EXPECT_EQ(check_safety(evil.with_pickle(kEvil)).verdict(Opening::kFull).remedy,
+            "take its tensors out without running anything: flambeau convert FILE weights.safetensors");
 }
 
 class CancelAtOnce final : public Progress {

@@ -81,24 +81,64 @@ TEST(PackageSafety, EveryPickleOfTheOlderLayout) {
   }
 }
 
+// What is found in records, not in the program that misses its weights.
+Texts findings_in_records(const std::shared_ptr<Mapping>& file) {
+  Texts texts = findings(file);
+  std::erase_if(texts, [](const std::string& text) { return text.starts_with("model.json: "); });
+  return texts;
+}
+
 TEST(PackageSafety, WhatTheTableSaysIsPickled) {
   Records records = Records::golden("weights.tied");
   records.set(kWeights, R"({"config": {"w": {"path_name": "weight_0", "is_param": true, "use_pickle": true, )"
                         R"("tensor_meta": null}}})");
   records.set("data/weights/weight_0", std::string(kEvil));
-  EXPECT_EQ(findings(records.file()), Texts{"data/weights/weight_0: " + kCall});
-  EXPECT_EQ(findings(records.file(kWeights)), Texts{"data/weights/weight_0: " + kCall}) << "compressed";
+  EXPECT_EQ(findings_in_records(records.file()), Texts{"data/weights/weight_0: " + kCall});
+  EXPECT_EQ(findings_in_records(records.file(kWeights)), Texts{"data/weights/weight_0: " + kCall})
+      << "compressed";
   records.set("data/weights/weight_0", torch_save("\x80\x02}."));
-  EXPECT_EQ(findings(records.file()), Texts());
+  EXPECT_EQ(findings_in_records(records.file()), Texts());
   records.set("data/weights/weight_0", "what is this");
-  ASSERT_EQ(findings(records.file()).size(), 1U);
-  EXPECT_TRUE(findings(records.file())[0].starts_with("data/weights/weight_0: byte 0: "))
-      << findings(records.file())[0];
+  ASSERT_EQ(findings_in_records(records.file()).size(), 1U);
+  EXPECT_TRUE(findings_in_records(records.file())[0].starts_with(
+      "data/weights/weight_0: the bytes fit no kind of file"))
+      << findings_in_records(records.file())[0];
   // A weight that is no pickle may have any bytes.
   records = Records::golden("weights.tied");
   const size_t size = records.text("data/weights/weight_0").size();
   records.set("data/weights/weight_0", std::string(kEvil) + std::string(size - kEvil.size(), ' '));
   EXPECT_EQ(findings(records.file()), Texts());
+}
+
+TEST(PackageSafety, RecordsThatHaveNoPlace) {
+  const auto found = [](const char* name, std::string_view text) {
+    Records records = Records::golden("weights.tied");
+    records.set(name, std::string(text));
+    return findings(records.file());
+  };
+  EXPECT_EQ(
+      found("models/other.jsox", "{}"),
+      Texts{"models/other.jsox: has a name that some reader of PyTorch asks for, and no place in a file of "
+            "this kind"});
+  EXPECT_EQ(found("DATA.PKL", kEvil).size(), 2U);
+  EXPECT_EQ(found("notes", "abc"),
+            Texts{"notes: is no record of this kind of file, and nothing says what it is"});
+  EXPECT_EQ(found("extra/notes", "abc"), Texts());
+}
+
+TEST(PackageSafety, TextsThatPyTorchEvaluates) {
+  const auto found = [](std::string_view from, std::string_view to) {
+    Records records = Records::golden("weights.tied");
+    std::string text(records.text("models/model.json"));
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    records.set("models/model.json", text.replace(at, from.size(), to));
+    const SafetyReport report = check_safety(records.file());
+    EXPECT_EQ(report.verdict(Opening::kModel).outcome, Outcome::kDangerous) << to;
+    return report.findings.empty() ? std::string() : report.findings[0].message;
+  };
+  EXPECT_NE(found("\"guards_code\": []", "\"guards_code\": [\"exit()\"]").find("[unsafe-guard]"),
+            std::string::npos);
 }
 
 TEST(PackageSafety, CompiledModels) {

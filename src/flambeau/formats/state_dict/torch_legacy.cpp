@@ -144,7 +144,8 @@ TorchFile read_torch_legacy(std::shared_ptr<Mapping> mapping, const PickleVisito
     reader.skip(static_cast<uint64_t>(bytes), "a storage");
     places[size->first] = {offset, static_cast<size_t>(bytes)};
   }
-  return {std::move(tree), std::make_unique<LegacyStorages>(std::move(mapping), std::move(places))};
+  const size_t end = reader.offset();
+  return {std::move(tree), std::make_unique<LegacyStorages>(std::move(mapping), std::move(places)), end};
 }
 
 }  // namespace flambeau

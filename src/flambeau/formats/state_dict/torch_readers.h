@@ -14,6 +14,8 @@ namespace flambeau {
 struct TorchFile {
   pickle::Tree tree;
   std::unique_ptr<PersistentSource> source;
+  // Behind the last byte that belongs to it, in the form of a row of pickles.
+  size_t end = 0;
 };
 
 // In the older forms a part of a storage is a storage of its own to whoever converts it. Parts may overlap;
