@@ -1,0 +1,85 @@
+"""Opens a file as PyTorch's users do, in a process of its own, and says whether something happened."""
+
+import logging
+import os
+import pathlib
+import resource
+import signal
+import sys
+import time
+
+LIMIT = 6 << 30  # of address space, beyond what PyTorch has taken already
+
+
+def address_space():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def bomb(path, weights_only):
+    """True when it asks for more memory than it is given."""
+    import torch
+
+    limit = address_space() + LIMIT
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    try:
+        torch.load(path, weights_only=weights_only)
+    except Exception as error:
+        return isinstance(error, MemoryError) or "memory" in str(error).lower()
+    return False
+
+
+def open_with_torch(path, opening):
+    import torch
+
+    if opening == "load":
+        torch.load(path, weights_only=False)
+    elif opening == "export":
+        torch.export.load(path)
+    elif opening == "call":
+        module = torch.export.load(path).module()
+        module(torch.ones(4, 3), scale=torch.ones(1))
+    elif opening == "graph_module":
+        program = torch.export.load(path)
+        program.graph_module(*program.state_dict.values(), torch.ones(4, 3), torch.ones(1))
+    elif opening == "package":
+        torch.package.PackageImporter(path).import_module("evil")
+    elif opening in ("bomb", "bomb_full"):
+        return bomb(path, opening == "bomb")
+    return False
+
+
+def happens(path, opening, marker, module_folder, seconds=60):
+    """(whether it did something, what PyTorch said)"""
+    marker = pathlib.Path(marker)
+    marker.unlink(missing_ok=True)
+    reader, writer = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(reader)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        sys.path.insert(0, os.fspath(module_folder))
+        logging.disable(logging.CRITICAL)
+        said, did = "", False
+        try:
+            did = open_with_torch(os.fspath(path), opening)
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"[:300]
+        os.write(writer, (("1" if did else "0") + said).encode(errors="replace"))
+        os._exit(0)
+    os.close(writer)
+    end = time.time() + seconds
+    said = b""
+    while time.time() < end and os.waitpid(process, os.WNOHANG)[0] == 0:
+        time.sleep(0.005)
+    else:
+        if time.time() >= end:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+    said = os.read(reader, 1000)
+    os.close(reader)
+    did = marker.exists() or said.startswith(b"1")
+    marker.unlink(missing_ok=True)
+    return did, said[1:].decode(errors="replace")
