@@ -17,6 +17,7 @@
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/record_pickle.h"
+#include "flambeau/formats/shards/shard_index.h"
 
 namespace flambeau {
 namespace {
@@ -318,7 +319,13 @@ class Checker {
         return check_pickle(bytes, "",
                             false);  // a file can be both, and torch.load would take it as a pickle
       case FileKind::kNpy:
+      case FileKind::kGguf:
         load_checkpoint(mapping_);
+        return;
+      case FileKind::kShardIndex:
+        for (const std::string& file : read_shard_index(as_text(bytes)).files)
+          find(Severity::kCaution, "file", file,
+               "this index leads to another file, which must be checked itself");
         return;
       case FileKind::kProgramJson:
       case FileKind::kProgramText:
