@@ -5,15 +5,28 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
+#include "flambeau/report.h"
+#include "output_stream.h"
 #include "reports.h"
 
 namespace flambeau::cli {
 namespace {
+
+struct ListOptions {
+  std::string file;
+};
+
+struct ExtractOptions {
+  std::string file;
+  std::vector<std::string> records;  // empty: all
+  std::string output;                // a file for one record, a folder for several; "-" for standard output
+};
 
 // The reader refuses such names already; a file is never written by a name that leaves its folder.
 bool is_clean(const std::string& name) {
@@ -58,8 +71,6 @@ std::vector<std::string> names_to_extract(const std::shared_ptr<Mapping>& mappin
   return names;
 }
 
-}  // namespace
-
 int run_list(const ListOptions& options, const CommonOptions& common) {
   const std::shared_ptr<Mapping> mapping = Mapping::open(options.file);
   const std::vector<RecordInfo> records = with_location("file", options.file, [&] {
@@ -71,7 +82,7 @@ int run_list(const ListOptions& options, const CommonOptions& common) {
     return found;
   });
   if (common.json) {
-    print_json(records_json(records));
+    print_json(report::of_records(records));
   } else {
     print_records(records, 0);
   }
@@ -83,7 +94,7 @@ int run_extract(const ExtractOptions& options, const CommonOptions& common) {
   return with_location("file", options.file, [&] {
     const std::vector<std::string> names = names_to_extract(mapping, options);
     const RecordExtractor extractor(mapping);
-    if (options.output == "-") {
+    if (is_standard_output(options.output)) {
       for (const std::string& name : names) write_to_stdout(extractor.extract(name));
       return kExitOk;
     }
@@ -116,6 +127,40 @@ int run_extract(const ExtractOptions& options, const CommonOptions& common) {
     if (common.json) print_json(json::Value(std::move(written)));
     return kExitOk;
   });
+}
+
+}  // namespace
+
+Command list_command() {
+  auto options = std::make_shared<ListOptions>();
+  return {"list",
+          "List the records of an archive",
+          {Option("FILE", "An archive: .pt, .ptl, .pt2, .npz; - is standard input", &options->file)
+               .required()
+               .takes(Takes::kInput)},
+          {{"list model.pt", "names and sizes of what is inside"}, {"list --json model.pt2", "for scripts"}},
+          [options](const CommonOptions& common) { return run_list(*options, common); }};
+}
+
+Command extract_command() {
+  auto options = std::make_shared<ExtractOptions>();
+  return {"extract",
+          "Write records of an archive to files",
+          {
+              Option("FILE", "An archive: .pt, .ptl, .pt2, .npz; - is standard input", &options->file)
+                  .required()
+                  .takes(Takes::kInput),
+              Option("RECORD",
+                     "Names as 'flambeau list' shows them, with or without the top folder (default: all)",
+                     &options->records),
+              Option("-o,--output", "A file for one record, a folder for more, - for standard output",
+                     &options->output)
+                  .takes(Takes::kOutput),
+          },
+          {{"extract model.pt data.pkl -o -", "one record, to standard output"},
+           {"extract model.pt data/0", "one, to the file '0'"},
+           {"extract model.pt -o records", "all of them, in the archive's own folders"}},
+          [options](const CommonOptions& common) { return run_extract(*options, common); }};
 }
 
 }  // namespace flambeau::cli

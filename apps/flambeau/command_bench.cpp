@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -22,6 +23,16 @@
 
 namespace flambeau::cli {
 namespace {
+
+struct BenchOptions {
+  ModelOptions model;
+  std::string compare;
+  uint64_t runs = 0;  // 0: as many as fit into `seconds`
+  double seconds = 3;
+  uint64_t warmup = 3;
+  bool profile = false;
+  uint64_t limit = 20;
+};
 
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
@@ -172,8 +183,6 @@ void print_subjects(const std::vector<std::unique_ptr<Subject>>& subjects) {
   table.print(2);
 }
 
-}  // namespace
-
 int run_bench(const BenchOptions& options, const CommonOptions& common) {
   catch_interrupts();
   RunWatch watch(common.quiet || common.json);
@@ -219,6 +228,36 @@ int run_bench(const BenchOptions& options, const CommonOptions& common) {
     if (options.profile) print_by_node(subject->profile, subject->profiled_runs, options.limit);
   }
   return kExitOk;
+}
+
+}  // namespace
+
+Command bench_command() {
+  auto options = std::make_shared<BenchOptions>();
+  std::vector<Option> list = model_options(options->model);
+  list.insert(list.end(),
+              {
+                  Option("-r,--runs", "How many timed runs", &options->runs).between(1, 1e15),
+                  Option("-s,--seconds", "How long to run instead", &options->seconds)
+                      .between(std::numeric_limits<double>::min(), std::numeric_limits<double>::max())
+                      .excludes("--runs")
+                      .shows_default(),
+                  Option("-w,--warmup", "Runs that are not counted before; at least one", &options->warmup)
+                      .shows_default(),
+                  Option("--compare", "Another program to run in turns with this one", &options->compare)
+                      .takes(Takes::kInput),
+                  Option("-p,--profile", "Show the time of each node, too", &options->profile),
+                  Option("-n,--limit", "Rows of the tables; 0 for all", &options->limit).shows_default(),
+              });
+  return {"bench",
+          "Measure how fast an exported program runs",
+          std::move(list),
+          {{"bench model.pt2 --threads 1", "latency, throughput, memory, time by operator"},
+           {"bench model.pt2 --size batch=8 --seconds 10", ""},
+           {"bench old.pt2 --compare new.pt2", "run by run alternating, with the ratio of the medians"},
+           {"bench model.pt2 --runs 100 --json", "for scripts"}},
+          [options](const CommonOptions& common) { return run_bench(*options, common); },
+          "Inputs are given as to 'flambeau run' (see 'flambeau run --help')."};
 }
 
 }  // namespace flambeau::cli

@@ -2,17 +2,23 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
 
 #include "commands.h"
 #include "flambeau/check.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/report.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
+
+struct CheckOptions {
+  std::vector<std::string> files;
+};
 
 Style style_of(Severity severity) {
   switch (severity) {
@@ -24,44 +30,6 @@ Style style_of(Severity severity) {
       return Style::kRed;
   }
   return Style::kPlain;
-}
-
-std::string_view verdict_of(const SafetyReport& report) {
-  if (report.is_harmless()) return "harmless";
-  // The worst come first.
-  const Finding& worst = report.findings.front();
-  if (worst.severity == Severity::kDanger) return "dangerous";
-  return worst.topic == "code" ? "runs code when used" : "not known to be harmless";
-}
-
-json::Value report_json(const std::string& path, const SafetyReport& report) {
-  json::Value value;
-  value.set("file", path);
-  value.set("kind", file_kind_info(report.kind).name);
-  value.set("harmless", report.is_harmless());
-  value.set("verdict", verdict_of(report));
-  value.set("records_verified", static_cast<uint64_t>(report.records_verified));
-  value.set("pickles_read", static_cast<uint64_t>(report.pickles_read));
-  json::Array openings;
-  for (size_t i = 0; i < kOpenings; ++i) {
-    json::Value entry;
-    entry.set("call", opening_name(static_cast<Opening>(i)));
-    entry.set("verdict", outcome_name(report.openings[i].outcome));
-    entry.set("remedy", report.openings[i].remedy);
-    openings.push_back(std::move(entry));
-  }
-  value.set("openings", std::move(openings));
-  json::Array findings;
-  for (const Finding& finding : report.findings) {
-    json::Value entry;
-    entry.set("severity", severity_name(finding.severity));
-    entry.set("topic", finding.topic);
-    entry.set("record", finding.record);
-    entry.set("message", finding.message);
-    findings.push_back(std::move(entry));
-  }
-  value.set("findings", std::move(findings));
-  return value;
 }
 
 Style style_of(Outcome outcome) {
@@ -88,26 +56,24 @@ void print_openings(const SafetyReport& report) {
   }
 }
 
-void print_report(const std::string& path, const SafetyReport& report) {
-  const Style style = report.is_harmless()                ? Style::kGreen
-                      : verdict_of(report) == "dangerous" ? Style::kRed
-                                                          : Style::kYellow;
-  fmt::print("{}: {} ({})\n", styled(printable(path, 400), Style::kBold), styled(verdict_of(report), style),
-             file_kind_info(report.kind).description);
-  for (const Finding& finding : report.findings) {
+void print_report(const std::string& path, const SafetyReport& found) {
+  const Style style = found.is_harmless()                        ? Style::kGreen
+                      : report::verdict_of(found) == "dangerous" ? Style::kRed
+                                                                 : Style::kYellow;
+  fmt::print("{}: {} ({})\n", styled(printable(path, 400), Style::kBold),
+             styled(report::verdict_of(found), style), file_kind_info(found.kind).description);
+  for (const Finding& finding : found.findings) {
     const std::string place =
         finding.record.empty() ? "" : fmt::format(" in '{}'", printable(finding.record));
     fmt::print("  {} {}{}: {}\n", styled(severity_name(finding.severity), style_of(finding.severity)),
                finding.topic, place, finding.message);
   }
-  if (!report.is_harmless()) print_openings(report);
-  if (report.records_verified > 0 || report.pickles_read > 0) {
-    fmt::print("  {} verified, {} read, nothing was run\n", counted(report.records_verified, "record"),
-               counted(report.pickles_read, "pickle"));
+  if (!found.is_harmless()) print_openings(found);
+  if (found.records_verified > 0 || found.pickles_read > 0) {
+    fmt::print("  {} verified, {} read, nothing was run\n", counted(found.records_verified, "record"),
+               counted(found.pickles_read, "pickle"));
   }
 }
-
-}  // namespace
 
 int run_check(const CheckOptions& options, const CommonOptions& common) {
   catch_interrupts();
@@ -116,18 +82,18 @@ int run_check(const CheckOptions& options, const CommonOptions& common) {
   int exit_code = kExitOk;
   for (const std::string& path : options.files) {
     try {
-      const SafetyReport report = check_safety(Mapping::open(path), progress);
-      if (!report.is_harmless() && exit_code == kExitOk) exit_code = kExitFound;
+      const SafetyReport found = check_safety(Mapping::open(path), progress);
+      if (!found.is_harmless() && exit_code == kExitOk) exit_code = kExitFound;
       if (common.json) {
-        results.push_back(report_json(path, report));
-      } else if (!common.quiet || !report.is_harmless()) {
-        print_report(path, report);
+        results.push_back(report::of_safety(path, found));
+      } else if (!common.quiet || !found.is_harmless()) {
+        print_report(path, found);
       }
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kCancelled) throw;
       exit_code = kExitError;
       if (common.json) {
-        results.push_back(error_json(error));
+        results.push_back(report::of_error(error));
       } else {
         report_error(error, common);
       }
@@ -136,6 +102,21 @@ int run_check(const CheckOptions& options, const CommonOptions& common) {
   if (common.json)
     print_json(options.files.size() == 1 ? std::move(results[0]) : json::Value(std::move(results)));
   return exit_code;
+}
+
+}  // namespace
+
+Command check_command() {
+  auto options = std::make_shared<CheckOptions>();
+  return {"check",
+          "Report whether files are safe to open; exit code 0 only if so",
+          {Option("FILE", "Files to check; - is standard input", &options->files)
+               .required()
+               .takes(Takes::kInput)},
+          {{"check download.pt && echo harmless", "would opening it in Python run anything"},
+           {"check --quiet *.pt", "only what is not harmless"},
+           {"check - < download.pt", "from standard input"}},
+          [options](const CommonOptions& common) { return run_check(*options, common); }};
 }
 
 }  // namespace flambeau::cli

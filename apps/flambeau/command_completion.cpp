@@ -1,143 +1,218 @@
-// flambeau completion: scripts that teach a shell the subcommands and options.
+// flambeau completion: scripts that teach a shell the subcommands and options, made from their table.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "commands.h"
 
 namespace flambeau::cli {
 namespace {
 
-constexpr const char* kBash = R"(# flambeau completion for bash: put this into ~/.bashrc
+std::string replaced(std::string_view text,
+                     std::initializer_list<std::pair<char, std::string_view>> escapes) {
+  std::string out;
+  for (const char c : text) {
+    const auto found = std::ranges::find(escapes, c, &std::pair<char, std::string_view>::first);
+    if (found == escapes.end()) {
+      out += c;
+    } else {
+      out += found->second;
+    }
+  }
+  return out;
+}
+
+std::string long_names(const std::vector<Option>& options) {
+  std::vector<std::string_view> names;
+  for (const Option& option : options) {
+    if (!option.is_positional()) names.push_back(option.long_name());
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string command_names(const std::vector<Command>& commands) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+// The words for the value of an option, where they are known: "convert:-d|convert:--dtype) ...".
+std::string bash_values(const Command& command, const std::vector<Option>& options) {
+  std::string text;
+  for (const Option& option : options) {
+    if (option.is_positional() || option.offered().empty()) continue;
+    std::string pattern = fmt::format("{}:{}", command.name, option.long_name());
+    if (!option.short_name().empty()) pattern += fmt::format("|{}:{}", command.name, option.short_name());
+    text += fmt::format("    {}) words=\"{}\" ;;\n", pattern, fmt::join(option.offered(), " "));
+  }
+  return text;
+}
+
+std::string bash_positionals(const Command& command) {
+  for (const Option& option : command.options) {
+    if (option.is_positional() && !option.offered().empty())
+      return fmt::format("    {}) positionals=\"{}\" ;;\n", command.name, fmt::join(option.offered(), " "));
+  }
+  return {};
+}
+
+std::string bash_script(const std::vector<Command>& commands, const std::vector<Option>& common) {
+  std::string options, values, positionals;
+  for (const Command& command : commands) {
+    options += fmt::format("    {}) options=\"$options {}\" ;;\n", command.name, long_names(command.options));
+    values += bash_values(command, command.options);
+    positionals += bash_positionals(command);
+  }
+  return fmt::format(R"(# flambeau completion for bash: put this into ~/.bashrc
 #   source <(flambeau completion bash)
-_flambeau() {
-  local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options="--json --quiet --threads --help"
+_flambeau() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} words="" positionals=""
+  local options="{} --help"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "inspect list extract convert diff check verify graph canonicalize run bench completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "{} --help --version" -- "$current"))
     return
   fi
   case $command in
-    inspect) options="$options --stats --records --globals --structure --limit" ;;
-    extract) options="$options --output" ;;
-    convert) options="$options --dtype --filter --format --layout --schema --model --weights" ;;
-    verify) options="$options --dialect --limit" ;;
-    graph) options="$options --format --modules --output --model" ;;
-    canonicalize) options="$options --output --model" ;;
-    diff) options="$options --filter --tolerance --ignore-dtype" ;;
-    run) options="$options --input --size --seed --model --operators --no-plan --output --check-against --rtol --atol --profile --limit" ;;
-    bench) options="$options --input --size --seed --model --operators --no-plan --runs --seconds --warmup --compare --profile --limit" ;;
-    completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$current")); return ;;
-  esac
-  case ${COMP_WORDS[COMP_CWORD-1]} in
-    -d|--dtype)
-      COMPREPLY=($(compgen -W "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2" -- "$current"))
-      return ;;
-    --format)
-      local formats="pt safetensors npz"
-      [ "$command" = graph ] && formats="text full json dot"
-      COMPREPLY=($(compgen -W "$formats" -- "$current"))
-      return ;;
-    --layout) COMPREPLY=($(compgen -W "archive zip json" -- "$current")); return ;;
-    --dialect) COMPREPLY=($(compgen -W "auto training aten core edge" -- "$current")); return ;;
-  esac
-  if [[ $current == -* ]]; then
+{}  esac
+  case $command:${{COMP_WORDS[COMP_CWORD-1]}} in
+{}  esac
+  case $command in
+{}  esac
+  if [ -n "$words" ]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  elif [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$current"))
+  elif [ -n "$positionals" ]; then
+    COMPREPLY=($(compgen -W "$positionals" -- "$current"))
   else
     COMPREPLY=($(compgen -f -- "$current"))
   fi
+}}
+complete -o filenames -F _flambeau flambeau
+)",
+                     long_names(common), command_names(commands), options, values, positionals);
 }
-complete -o filenames -F _flambeau flambeau)";
 
-constexpr const char* kZsh = R"(#compdef flambeau
+std::string zsh_text(std::string_view text) {
+  return replaced(text, {{'\'', "'\\''"}, {'[', "\\["}, {']', "\\]"}, {':', "\\:"}});
+}
+
+std::string zsh_value(const Option& option) {
+  if (option.is_flag()) return {};
+  if (!option.offered().empty()) return fmt::format(":value:({})", fmt::join(option.offered(), " "));
+  return option.value == Takes::kText ? ":value" : ":file:_files";
+}
+
+std::string zsh_options(const std::vector<Option>& options) {
+  std::string text;
+  for (const Option& option : options) {
+    if (option.is_positional()) {
+      text += fmt::format(" '{}{}'", option.is_list() ? "*" : "",
+                          option.offered().empty() ? ":file:_files" : zsh_value(option));
+      continue;
+    }
+    for (const std::string_view name : {option.short_name(), option.long_name()}) {
+      if (name.empty()) continue;
+      text += fmt::format(" \\\n      '{}{}[{}]{}'", option.is_list() ? "*" : "", name, zsh_text(option.help),
+                          zsh_value(option));
+    }
+  }
+  return text;
+}
+
+std::string zsh_script(const std::vector<Command>& commands, const std::vector<Option>& common) {
+  std::string list, cases;
+  for (const Command& command : commands) {
+    list += fmt::format("    '{}:{}'\n", command.name, zsh_text(command.summary));
+    cases += fmt::format("    {}) _arguments $common{} ;;\n", command.name, zsh_options(command.options));
+  }
+  return fmt::format(R"(#compdef flambeau
 # flambeau completion for zsh: save as _flambeau in a folder of $fpath
-_flambeau() {
+_flambeau() {{
   local -a commands common
-  commands=('inspect:show what files are and what they hold' 'list:list the records of an archive'
-            'extract:write records to files' 'convert:convert weights to another format'
-            'diff:compare the weights of two files' 'check:report whether files are safe to open'
-            'verify:report what is wrong with exported programs' 'graph:print an exported program'
-            'canonicalize:bring an exported program into canonical form' 'run:run an exported program'
-            'bench:measure how fast an exported program runs' 'completion:print a completion script')
-  common=('--json[print one JSON document]' '--quiet[print only errors and findings]' '--threads[threads to work with]:count')
+  commands=(
+{})
+  common=({})
   if (( CURRENT == 2 )); then
-    _describe 'command' commands
+    _describe subcommand commands
     return
   fi
-  case $words[2] in
-    inspect) _arguments $common '--stats[read the weights too]' '--records[list records]' '--globals[list names in pickles]' '--structure[draw the nesting]' '--limit[rows per table]:rows' '*:file:_files' ;;
-    extract) _arguments $common '--output[where to]:file:_files' '*:file:_files' ;;
-    convert) _arguments $common '--dtype[element type]:type:(float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2)' '--filter[names to keep]:pattern' '--format[format]:format:(pt safetensors npz)' '--layout[layout of a program]:layout:(archive zip json)' '--schema[version to write]:version' '--model[program to take]:name' '--weights[where to take weights from]:file:_files' '*:file:_files' ;;
-    verify) _arguments $common '--dialect[allowed operators]:dialect:(auto training aten core edge)' '--limit[findings]:count' '*:file:_files' ;;
-    graph) _arguments $common '--format[format]:format:(text full json dot)' '--modules[nest in modules]' '--output[where to]:file:_files' '--model[program]:name' '*:file:_files' ;;
-    canonicalize) _arguments $common '--output[where to]:file:_files' '--model[program]:name' '*:file:_files' ;;
-    diff) _arguments $common '--filter[names to compare]:pattern' '--tolerance[absolute difference]:number' '--ignore-dtype[compare by value]' '*:file:_files' ;;
-    run) _arguments $common '*--input[NAME=FILE, random, zeros or a number]:input:_files' '*--size[SYMBOL=NUMBER]:size' '--seed[of random numbers]:seed' '--model[program]:name' '*--operators[shared library of operators]:file:_files' '--no-plan[interpret node by node]' '--output[folder for outputs]:folder:_files -/' '--check-against[what outputs should be]:file:_files' '--rtol[relative tolerance]:number' '--atol[absolute tolerance]:number' '--profile[time of each node]' '--limit[rows]:rows' '*:file:_files' ;;
-    bench) _arguments $common '*--input[NAME=FILE, random, zeros or a number]:input:_files' '*--size[SYMBOL=NUMBER]:size' '--seed[of random numbers]:seed' '--model[program]:name' '*--operators[shared library of operators]:file:_files' '--no-plan[interpret node by node]' '--runs[timed runs]:count' '--seconds[how long to run]:seconds' '--warmup[runs before]:count' '--compare[another program]:file:_files' '--profile[time of each node]' '--limit[rows]:rows' '*:file:_files' ;;
-    completion) _values 'shell' bash zsh fish ;;
-    *) _arguments $common '*:file:_files' ;;
-  esac
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+{}  esac
+}}
+_flambeau "$@"
+)",
+                     list, zsh_options(common), cases);
 }
-_flambeau "$@")";
 
-constexpr const char* kFish =
-    R"(# flambeau completion for fish: save as ~/.config/fish/completions/flambeau.fish
-set -l commands inspect list extract convert diff check verify graph canonicalize run bench completion
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a inspect -d "Show what files are and hold"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a list -d "List the records of an archive"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a extract -d "Write records to files"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a convert -d "Convert weights"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a diff -d "Compare the weights of two files"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a check -d "Report whether files are safe"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a verify -d "Report what is wrong with programs"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a graph -d "Print an exported program"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a canonicalize -d "Canonical form of a program"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a run -d "Run an exported program"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a bench -d "Measure an exported program"
-complete -c flambeau -n "not __fish_seen_subcommand_from $commands" -f -a completion -d "Print a completion script"
-complete -c flambeau -l json -d "Print one JSON document"
-complete -c flambeau -s q -l quiet -d "Print only errors and findings"
-complete -c flambeau -s j -l threads -x -d "Threads to work with"
-complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s s -l stats -d "Read the weights too"
-complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s r -l records -d "List records"
-complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s g -l globals -d "List names in pickles"
-complete -c flambeau -n "__fish_seen_subcommand_from inspect" -l structure -d "Draw the nesting"
-complete -c flambeau -n "__fish_seen_subcommand_from inspect" -s n -l limit -x -d "Rows per table"
-complete -c flambeau -n "__fish_seen_subcommand_from extract" -s o -l output -r -d "Where to"
-complete -c flambeau -n "__fish_seen_subcommand_from convert" -s d -l dtype -x -a "float16 bfloat16 float32 float64 float8_e4m3fn float8_e5m2"
-complete -c flambeau -n "__fish_seen_subcommand_from convert" -s f -l filter -x -d "Names to keep"
-complete -c flambeau -n "__fish_seen_subcommand_from convert" -l format -x -a "pt safetensors npz"
-complete -c flambeau -n "__fish_seen_subcommand_from convert" -l layout -x -a "archive zip json"
-complete -c flambeau -n "__fish_seen_subcommand_from convert" -l schema -x -d "Version of a program to write"
-complete -c flambeau -n "__fish_seen_subcommand_from convert" -l weights -r -d "Where to take weights from"
-complete -c flambeau -n "__fish_seen_subcommand_from convert graph canonicalize run bench" -l model -x -d "Program to take"
-complete -c flambeau -n "__fish_seen_subcommand_from verify" -l dialect -x -a "auto training aten core edge"
-complete -c flambeau -n "__fish_seen_subcommand_from verify" -s n -l limit -x -d "Findings"
-complete -c flambeau -n "__fish_seen_subcommand_from graph" -l format -x -a "text full json dot"
-complete -c flambeau -n "__fish_seen_subcommand_from graph" -l modules -d "Nest in modules"
-complete -c flambeau -n "__fish_seen_subcommand_from graph canonicalize" -s o -l output -r -d "Where to"
-complete -c flambeau -n "__fish_seen_subcommand_from diff" -s f -l filter -x -d "Names to compare"
-complete -c flambeau -n "__fish_seen_subcommand_from diff" -s t -l tolerance -x -d "Absolute difference"
-complete -c flambeau -n "__fish_seen_subcommand_from diff" -l ignore-dtype -d "Compare by value"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -s i -l input -r -d "NAME=FILE, random, zeros or a number"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -l size -x -d "SYMBOL=NUMBER"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -l seed -x -d "Of random numbers"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -l operators -r -d "Shared library of operators"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -l no-plan -d "Interpret node by node"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -s p -l profile -d "Time of each node"
-complete -c flambeau -n "__fish_seen_subcommand_from run bench" -s n -l limit -x -d "Rows"
-complete -c flambeau -n "__fish_seen_subcommand_from run" -s o -l output -r -d "Folder for outputs"
-complete -c flambeau -n "__fish_seen_subcommand_from run" -l check-against -r -d "What outputs should be"
-complete -c flambeau -n "__fish_seen_subcommand_from run" -l rtol -x -d "Relative tolerance"
-complete -c flambeau -n "__fish_seen_subcommand_from run" -l atol -x -d "Absolute tolerance"
-complete -c flambeau -n "__fish_seen_subcommand_from bench" -s r -l runs -x -d "Timed runs"
-complete -c flambeau -n "__fish_seen_subcommand_from bench" -s s -l seconds -x -d "How long to run"
-complete -c flambeau -n "__fish_seen_subcommand_from bench" -s w -l warmup -x -d "Runs before"
-complete -c flambeau -n "__fish_seen_subcommand_from bench" -l compare -r -d "Another program"
-complete -c flambeau -n "__fish_seen_subcommand_from completion" -f -a "bash zsh fish")";
+std::string fish_text(std::string_view text) { return replaced(text, {{'\\', "\\\\"}, {'\'', "\\'"}}); }
+
+std::string fish_option(std::string_view condition, const Option& option) {
+  std::string text = "complete -c flambeau" + std::string(condition);
+  if (!option.is_positional()) {
+    if (!option.short_name().empty()) text += fmt::format(" -s {}", option.short_name().substr(1));
+    text += fmt::format(" -l {}", option.long_name().substr(2));
+    if (!option.is_flag()) text += option.value == Takes::kText ? " -x" : " -r";
+  } else {
+    text += " -f";
+  }
+  if (!option.offered().empty()) text += fmt::format(" -a '{}'", fmt::join(option.offered(), " "));
+  return text + fmt::format(" -d '{}'\n", fish_text(option.help));
+}
+
+std::string fish_script(const std::vector<Command>& commands, const std::vector<Option>& common) {
+  std::string text = fmt::format(
+      "# flambeau completion for fish: save as ~/.config/fish/completions/flambeau.fish\n"
+      "set -l commands {}\n",
+      command_names(commands));
+  for (const Command& command : commands) {
+    text += fmt::format(
+        "complete -c flambeau -n \"not __fish_seen_subcommand_from $commands\" -f -a {} -d '{}'\n",
+        command.name, fish_text(command.summary));
+  }
+  for (const Option& option : common) text += fish_option("", option);
+  for (const Command& command : commands) {
+    const std::string condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name);
+    for (const Option& option : command.options) {
+      if (!option.is_positional() || !option.offered().empty()) text += fish_option(condition, option);
+    }
+  }
+  return text;
+}
+
+constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
 
 }  // namespace
 
-int run_completion(const std::string& shell) {
-  std::puts(shell == "zsh" ? kZsh : shell == "fish" ? kFish : kBash);
-  return kExitOk;
+std::string completion_script(std::string_view shell, const std::vector<Command>& commands,
+                              const std::vector<Option>& common) {
+  if (shell == "zsh") return zsh_script(commands, common);
+  return shell == "fish" ? fish_script(commands, common) : bash_script(commands, common);
+}
+
+Command completion_command(const std::vector<Command>& commands, const std::vector<Option>& common) {
+  auto shell = std::make_shared<std::string>();
+  Command command{"completion",
+                  "Print a completion script for your shell",
+                  {Option("SHELL", "bash, zsh or fish", shell.get())
+                       .required()
+                       .one_of({std::begin(kShells), std::end(kShells)})},
+                  {{"completion bash >> ~/.bashrc", ""},
+                   {"completion zsh > ~/.zfunc/_flambeau", ""},
+                   {"completion fish > ~/.config/fish/completions/flambeau.fish", ""}},
+                  {}};
+  command.run = [shell, &commands, &common](const CommonOptions&) {
+    const std::string text = completion_script(*shell, commands, common);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return static_cast<int>(kExitOk);
+  };
+  return command;
 }
 
 }  // namespace flambeau::cli

@@ -1,11 +1,15 @@
 // flambeau convert: from any file of weights to another.
 #include <fmt/format.h>
 
+#include <memory>
+
+#include "command_convert.h"
 #include "commands.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
+#include "output_stream.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
@@ -13,90 +17,138 @@
 namespace flambeau::cli {
 namespace {
 
-WeightFormat output_format(const ConvertCommandOptions& options) {
-  const std::string name = options.format.empty() ? options.output : "x." + options.format;
-  if (const std::optional<WeightFormat> format = weight_format_for(name)) return *format;
-  throw Error(ErrorCode::kInvalidArgument, "the format cannot be told from the name",
-              "use an ending of .pt, .pth, .safetensors or .npz, or say --format")
-      .add_location("file", options.output);
+std::vector<std::string> all_dtype_names() {
+  std::vector<std::string> names;
+  for (const DTypeInfo& info : all_dtypes()) names.emplace_back(info.name);
+  return names;
 }
 
-// A torch.save file keeps everything around the tensors. What is not plain data would go along with it, and
-// the new file would be as dangerous as the old one.
-void need_plain_data(const Checkpoint& checkpoint, const std::string& path) {
-  const std::vector<std::string> names = unsafe_globals(checkpoint.tree());
-  if (names.empty()) return;
-  throw Error(ErrorCode::kUnsafe,
-              fmt::format("holds more than data: {}{}", printable(names.front()),
-                          names.size() == 1 ? "" : fmt::format(" and {} other names", names.size() - 1)),
-              "keep the tensors alone with --filter '*'")
-      .add_location("file", path);
+DType element_type(const std::string& text) {
+  if (const std::optional<DType> dtype = parse_dtype(text)) return *dtype;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is not an element type", printable(text)),
+              did_you_mean(text, all_dtype_names(), fmt::format("known are {}", dtype_names())));
 }
 
-bool is_torchscript(const Checkpoint& checkpoint) {
-  return checkpoint.kind() == FileKind::kTorchScript || checkpoint.kind() == FileKind::kTorchScriptMobile;
+uint64_t shard_size(const std::string& text) {
+  if (const std::optional<uint64_t> bytes = parse_byte_count(text)) return *bytes;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no size of shards", printable(text)),
+              "write 5GB, 500MB or 2GiB");
 }
 
-}  // namespace
+ConvertFileOptions file_options(const ConvertCommandOptions& options) {
+  ConvertFileOptions how;
+  if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
+  how.patterns = options.filters;
+  if (!options.format.empty()) how.format = weight_format_for("x." + options.format);
+  if (!options.shard_size.empty()) how.shard_size = shard_size(options.shard_size);
+  return how;
+}
 
-int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
-  if (options.output.ends_with(".pt2") || options.output.ends_with(".json"))
-    return convert_program(options, common);
-  if (!options.layout.empty() || !options.schema.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--layout and --schema are for programs",
-                "give an output ending in .pt2 or .json");
+// The weights themselves are on standard output, and nothing else.
+int convert_to_stdout(const ConvertCommandOptions& options, const ConvertFileOptions& how,
+                      Progress& progress) {
+  if (!how.format || how.shard_size) {
+    throw Error(ErrorCode::kInvalidArgument,
+                how.shard_size ? "shards are several files, standard output is one"
+                               : "the format cannot be told from the name '-'",
+                how.shard_size ? "name a folder" : "say --format, or --layout for a program");
   }
-  const WeightFormat format = output_format(options);
-  ThreadPool pool(common.threads);
-  ProgressBar progress(common.quiet || common.json);
-  ConvertOptions convert;
-  convert.patterns = options.filters;
-  convert.pool = &pool;
-  convert.keep_sharing = format == WeightFormat::kTorchSave;
-  if (!options.dtype.empty()) {
-    convert.dtype = dtype_from_name(options.dtype);
-    if (!convert.dtype) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("'{}' is not an element type", printable(options.dtype)),
-                  fmt::format("known are {}", dtype_names()));
-    }
-  }
-  catch_interrupts();
-  Checkpoint loaded = load_checkpoint(options.input);
-  std::vector<std::string> skipped;
-  for (const auto& [name, reason] : loaded.skipped()) {
-    if (name_matches(name, options.filters))
-      skipped.push_back(fmt::format("{}: {}", printable(name), reason));
-  }
-  const bool keeps_structure = format == WeightFormat::kTorchSave && options.filters.empty();
-  if (!skipped.empty() && !keeps_structure) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format("{} tensors cannot be converted, the first is {}", skipped.size(), skipped.front()),
-        "leave them out with --filter")
-        .add_location("file", options.input);
-  }
-  // The module around TorchScript's tensors means nothing to torch.load: its weights become a state dict.
-  if (is_torchscript(loaded)) loaded = Checkpoint::from_tensors(loaded.named());
-  if (keeps_structure) need_plain_data(loaded, options.input);
-  const Checkpoint checkpoint =
-      with_location("file", options.input, [&] { return transform(std::move(loaded), convert); });
-  save_checkpoint(checkpoint, options.output, format, progress);
+  const Checkpoint checkpoint = load_for_conversion(options.input, *how.format, how);
+  OutputStream out(options.output);
+  write_checkpoint(out, checkpoint, *how.format, "archive", progress);
+  out.commit();
+  return kExitOk;
+}
 
-  uint64_t bytes = 0;
-  for (const CheckpointTensor& entry : checkpoint.tensors()) bytes += entry.tensor.byte_count();
+bool is_program_output(const ConvertCommandOptions& options) {
+  return options.output.ends_with(".pt2") || options.output.ends_with(".json") ||
+         (is_standard_output(options.output) && !options.layout.empty());
+}
+
+void report(const ConvertCommandOptions& options, const ConvertedFile& written, const CommonOptions& common) {
   if (common.json) {
     json::Value value;
     value.set("input", options.input);
     value.set("output", options.output);
-    value.set("tensors", static_cast<uint64_t>(checkpoint.tensors().size()));
-    value.set("bytes", bytes);
+    value.set("tensors", static_cast<uint64_t>(written.tensors));
+    value.set("bytes", written.bytes);
+    if (!options.shard_size.empty())
+      value.set("files", json::Array(written.files.begin(), written.files.end()));
     print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{}: {}, {}\n", styled(printable(options.output, 400), Style::kBold),
-               counted(checkpoint.tensors().size(), "tensor"), human_bytes(bytes));
+    const size_t shards = written.files.size() - 1;
+    fmt::print("{}: {}, {}{}\n", styled(printable(written.files.front(), 400), Style::kBold),
+               counted(written.tensors, "tensor"), human_bytes(written.bytes),
+               shards == 0 ? "" : fmt::format(", in {}", counted(shards, "shard")));
   }
+}
+
+int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
+  if (is_program_output(options)) return convert_program(options, common);
+  if (!options.layout.empty() || !options.schema.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--layout and --schema are for programs",
+                "give an output ending in .pt2 or .json");
+  }
+  ThreadPool pool(common.threads);
+  ProgressBar progress(common.quiet || common.json);
+  ConvertFileOptions how = file_options(options);
+  how.pool = &pool;
+  catch_interrupts();
+  if (is_standard_output(options.output)) return convert_to_stdout(options, how, progress);
+  report(options, convert_file(options.input, options.output, how, progress), common);
   return kExitOk;
+}
+
+}  // namespace
+
+Command convert_command() {
+  auto options = std::make_shared<ConvertCommandOptions>();
+  return {
+      "convert",
+      "Convert weights to another format, by the output's ending",
+      {
+          Option("IN",
+                 "torch.save (any age), TorchScript, .safetensors, .gguf, .npy, .npz or .pt2; an index of "
+                 "shards or "
+                 "a Hugging Face folder; - is standard input",
+                 &options->input)
+              .required()
+              .takes(Takes::kInput),
+          Option("OUT", ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; - is standard output",
+                 &options->output)
+              .required()
+              .takes(Takes::kOutput),
+          Option("-d,--dtype", "Convert floating-point tensors to this type, e.g. bfloat16", &options->dtype)
+              .such_as({"float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2"}),
+          Option("-f,--filter",
+                 "Keep tensors whose name matches: * and ? as in a shell; '!x*' leaves out; may be repeated",
+                 &options->filters),
+          Option("--format", "The output's format when its ending does not tell", &options->format)
+              .one_of({"pt", "safetensors", "npz"}),
+          Option(
+              "--shard-size",
+              "Write several files of at most this size, 5GB for example, and their index, as Hugging Face "
+              "does; OUT may be a folder",
+              &options->shard_size)
+              .such_as({"1GB", "5GB", "10GB"}),
+          Option("--layout",
+                 "Of a program: archive (PyTorch 2.8 and newer), zip (2.1 to 2.7), json (without weights)",
+                 &options->layout)
+              .one_of({"archive", "zip", "json"}),
+          Option("--schema", "Of a program: the version to write, e.g. 8.8 for PyTorch 2.8",
+                 &options->schema),
+          Option("--weights",
+                 "For a program that was edited as text or JSON: the .pt2 file to take its weights from",
+                 &options->weights)
+              .takes(Takes::kInput),
+          Option("--model", "Of an archive with several programs: the one to take", &options->model),
+      },
+      {{"convert model.pt model.safetensors", "by the output's ending"},
+       {"convert --dtype bfloat16 a.pt b.pt", "floating-point tensors to another type"},
+       {"convert --filter 'encoder.*' a.pt b.npz", "only some tensors"},
+       {"convert --shard-size 5GB big.pt folder", "as a Hugging Face folder"},
+       {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"}},
+      [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 
 }  // namespace flambeau::cli

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 
 #include "commands.h"
 #include "flambeau/checkpoint.h"
@@ -18,9 +19,25 @@
 #include "models/lstm_tagger.h"
 #include "models/resnet.h"
 #include "models/unet.h"
+#include "output_stream.h"
+#include "reports.h"
 
 namespace flambeau::cli {
 namespace {
+
+struct ExportCommandOptions {
+  std::string model;
+  std::string output;
+  std::vector<std::string> dynamic;  // "0=batch"
+  std::vector<std::string> sizes;    // "batch=4"
+  std::string weights;
+  uint64_t seed = 0;
+  std::vector<std::string> preserved;  // modules
+  bool train = false;
+  bool strict = false;
+  bool decompose = false;
+  bool print = false;
+};
 
 using Sizes = std::map<std::string, int64_t>;
 
@@ -67,12 +84,14 @@ const std::vector<ExampleModel>& example_models() {
 
 const ExampleModel& find_model(const std::string& name) {
   std::string list;
+  std::vector<std::string> names;
   for (const ExampleModel& model : example_models()) {
     if (model.name == name) return model;
+    names.emplace_back(model.name);
     list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", model.name, model.inputs);
   }
   throw Error(ErrorCode::kNotFound, fmt::format("there is no example model '{}'", printable(name)),
-              fmt::format("there are {}", list));
+              did_you_mean(name, names, fmt::format("there are {}", list)));
 }
 
 [[noreturn]] void fail_option(std::string_view option, const std::string& text, std::string_view wanted) {
@@ -125,7 +144,13 @@ trace::DynamicShapes read_shapes(const std::vector<std::string>& given, const st
   return trace::DynamicShapes::by_name({{input, trace::ShapeSpec(std::move(dims))}});
 }
 
-}  // namespace
+void write_to_stdout(graph::ExportedProgram program) {
+  pt2::Package package;
+  package.models.push_back({.name = "model", .program = std::move(program)});
+  OutputStream out("-");
+  write_package(out, package, pt2::PackageLayout::kArchive);
+  out.commit();
+}
 
 int run_export(const ExportCommandOptions& options, const CommonOptions& common) {
   const ExampleModel& model = find_model(options.model);
@@ -144,15 +169,58 @@ int run_export(const ExportCommandOptions& options, const CommonOptions& common)
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   const size_t nodes = program.graph().node_count();
   if (options.print && !common.quiet) fmt::print("{}", to_text(program));
+  if (is_standard_output(options.output)) {
+    write_to_stdout(std::move(program));
+    return kExitOk;
+  }
   if (!options.output.empty()) save_program(std::move(program), options.output);
   if (common.json) {
-    fmt::print("{{\"model\": \"{}\", \"nodes\": {}, \"milliseconds\": {:.3f}}}\n", model.name, nodes,
-               time.count());
+    json::Value value;
+    value.set("model", model.name);
+    value.set("output", options.output.empty() ? json::Value() : json::Value(options.output));
+    value.set("nodes", static_cast<uint64_t>(nodes));
+    value.set("milliseconds", time.count());
+    print_json(value);
   } else if (!common.quiet) {
     fmt::print("{}: {} nodes, traced in {:.1f} ms{}\n", model.name, nodes, time.count(),
                options.output.empty() ? "" : fmt::format(", saved to {}", options.output));
   }
   return kExitOk;
+}
+
+}  // namespace
+
+Command export_command() {
+  auto options = std::make_shared<ExportCommandOptions>();
+  std::vector<std::string_view> names;
+  for (const ExampleModel& model : example_models()) names.push_back(model.name);
+  return {
+      "export",
+      "Trace an example model written in C++ and save it as a .pt2",
+      {
+          Option("MODEL", "resnet18, unet, bert, gpt2, llama or lstm_tagger (small ones)", &options->model)
+              .required()
+              .such_as(std::move(names)),
+          Option("-o,--output", "The file, - for standard output (default: trace it only)", &options->output)
+              .takes(Takes::kOutput),
+          Option("--dynamic",
+                 "A dimension of the first input that may vary: 0=batch, 0=batch:2..64, 1=AUTO; repeatable",
+                 &options->dynamic),
+          Option("--size", "Sizes of the example: batch=2, length=16, image=64; repeatable", &options->sizes),
+          Option("--weights", "A state dict (default: initial values)", &options->weights)
+              .takes(Takes::kInput),
+          Option("--seed", "For the initial values and the example inputs", &options->seed),
+          Option("--train", "As in training: dropout, statistics of batches", &options->train),
+          Option("--preserve", "A module whose calls the program describes, e.g. layer1.0; repeatable",
+                 &options->preserved),
+          Option("--strict", "Refuse what the trace cannot see", &options->strict),
+          Option("--decompose", "Into the functional core operators", &options->decompose),
+          Option("--print", "Print the program", &options->print),
+      },
+      {{"export resnet18 --dynamic 0=batch -o r.pt2", "an example model, traced from its C++ code"},
+       {"run r.pt2 --size batch=3", "with another batch than it was traced with"},
+       {"export gpt2 --size length=8 --decompose --print", ""}},
+      [options](const CommonOptions& common) { return run_export(*options, common); }};
 }
 
 }  // namespace flambeau::cli

@@ -2,15 +2,25 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
 
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/program.h"
+#include "output_stream.h"
 #include "reports.h"
 
 namespace flambeau::cli {
 namespace {
+
+struct GraphCommandOptions {
+  std::string file;
+  std::string format = "text";
+  std::string output = "-";
+  std::string model;
+  bool modules = false;
+};
 
 std::string rendered(const graph::ExportedProgram& program, const GraphCommandOptions& options,
                      bool as_json) {
@@ -26,14 +36,12 @@ std::string rendered(const graph::ExportedProgram& program, const GraphCommandOp
   return to_text(program, text);
 }
 
-}  // namespace
-
 int run_graph(const GraphCommandOptions& options, const CommonOptions& common) {
   pt2::Package package = pt2::read_package(options.file);
   const std::string text = with_location("file", options.file, [&] {
     return rendered(package.model(options.model).program, options, common.json);
   });
-  if (options.output.empty()) {
+  if (is_standard_output(options.output)) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return kExitOk;
   }
@@ -41,6 +49,35 @@ int run_graph(const GraphCommandOptions& options, const CommonOptions& common) {
   file.write_text(text);
   file.commit();
   return kExitOk;
+}
+
+}  // namespace
+
+Command graph_command() {
+  auto options = std::make_shared<GraphCommandOptions>();
+  return {
+      "graph",
+      "Print an exported program",
+      {
+          Option("FILE", ".pt2, or the JSON of a program; - is standard input", &options->file)
+              .required()
+              .takes(Takes::kInput),
+          Option("--format",
+                 "As PyTorch prints it (text), with everything that is in the file (full), json, or dot "
+                 "for Graphviz",
+                 &options->format)
+              .one_of({"text", "full", "json", "dot"})
+              .shows_default(),
+          Option("--modules", "With --format dot: nest nodes in the modules they come from",
+                 &options->modules),
+          Option("-o,--output", "A file (default: standard output)", &options->output).takes(Takes::kOutput),
+          Option("--model", "Of an archive with several programs: the one to print", &options->model),
+      },
+      {{"graph model.pt2", "the program as PyTorch prints it"},
+       {"graph --format full a.pt2 -o a.txt", "edit it, and make a program of it again:"},
+       {"convert a.txt b.pt2 --weights a.pt2", ""},
+       {"graph --format dot --modules model.pt2 | dot -Tsvg -o model.svg", ""}},
+      [options](const CommonOptions& common) { return run_graph(*options, common); }};
 }
 
 }  // namespace flambeau::cli

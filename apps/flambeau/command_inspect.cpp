@@ -12,12 +12,23 @@
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"
+#include "flambeau/report.h"
 #include "flambeau/tensor.h"
 #include "reports.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
+
+struct InspectOptions {
+  std::vector<std::string> files;
+  bool statistics = false;
+  bool records = false;
+  bool globals = false;
+  bool structure = false;
+  bool digests = false;
+  uint64_t limit = 50;
+};
 
 std::string shape_of(const Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.sizes(), ", ")); }
 
@@ -47,88 +58,12 @@ void spend_for(const CheckpointTensor& entry, ExpansionBudget& budget) {
   with_location("tensor", entry.name, [&] { budget.spend(entry.tensor); });
 }
 
-json::Value tensor_json(const CheckpointTensor& entry, const InspectOptions& options, ThreadPool& pool,
-                        ExpansionBudget& budget) {
-  const Tensor& tensor = entry.tensor;
-  json::Value value;
-  value.set("name", entry.name);
-  value.set("dtype", dtype_name(tensor.dtype()));
-  json::Array shape, strides;
-  for (const int64_t size : tensor.sizes()) shape.emplace_back(size);
-  for (const int64_t stride : tensor.strides()) strides.emplace_back(stride);
-  value.set("shape", std::move(shape));
-  value.set("bytes", tensor.byte_count());
-  value.set("layout", layout_name(tensor.layout()));
-  if (tensor.layout() == Layout::kStrided) {
-    value.set("strides", std::move(strides));
-    value.set("offset", tensor.offset());
-  }
-  value.set("device", tensor.device().to_string());
-  value.set("parameter", entry.role == TensorRole::kParameter);
-  value.set("requires_grad", tensor.requires_grad());
-  if (const Quantizer* quantizer = tensor.quantizer()) {
-    value.set("scheme", scheme_name(quantizer->scheme));
-    if (!quantizer->is_per_channel()) {
-      value.set("scale", quantizer->scale);
-      value.set("zero_point", quantizer->zero_point);
-    } else {
-      value.set("axis", quantizer->axis);
-    }
-  }
-  if (options.statistics) {
-    spend_for(entry, budget);
-    value.set("statistics", statistics_json(tensor, pool));
-  }
-  return value;
-}
-
-json::Value inspection_json(const std::string& path, const Inspection& inspection,
-                            const pt2::Package* package, const InspectOptions& options, ThreadPool& pool) {
-  const FileKindInfo& kind = file_kind_info(inspection.kind);
-  json::Value value;
-  value.set("file", path);
-  value.set("bytes", inspection.file_size);
-  value.set("kind", kind.name);
-  value.set("description", kind.description);
-  value.set("producer", inspection.producer.empty() ? json::Value() : json::Value(inspection.producer));
-  value.set("format_version",
-            inspection.format_version ? json::Value(*inspection.format_version) : json::Value());
-  value.set("byte_order", inspection.byte_order.empty() ? json::Value() : json::Value(inspection.byte_order));
-  json::Array tensors;
-  json::Value metadata{json::Object{}};
-  if (inspection.checkpoint) {
-    ExpansionBudget budget(inspection.checkpoint->tensors());
-    for (const CheckpointTensor& entry : inspection.checkpoint->tensors()) {
-      tensors.push_back(tensor_json(entry, options, pool, budget));
-    }
-    for (const auto& [key, text] : inspection.checkpoint->metadata()) metadata.set(key, text);
-  }
-  if (package != nullptr) {
-    json::Array programs;
-    for (const pt2::Model& model : package->models) programs.push_back(program_json(model));
-    value.set("programs", std::move(programs));
-  }
-  value.set("tensors", std::move(tensors));
-  value.set("metadata", std::move(metadata));
-  value.set("records", records_json(inspection.records));
-  json::Array structure;
-  for (const OutlineLine& line : inspection.structure) {
-    json::Value entry;
-    entry.set("depth", line.depth);
-    entry.set("key", line.key);
-    entry.set("value", line.description);
-    structure.push_back(std::move(entry));
-  }
-  value.set("structure", std::move(structure));
-  json::Array globals, notes;
-  for (const std::string& name : inspection.globals) globals.emplace_back(name);
-  for (const std::string& note : inspection.notes) notes.emplace_back(note);
-  value.set("globals", std::move(globals));
-  value.set("notes", std::move(notes));
-  return value;
-}
-
 void print_heading(std::string_view text) { fmt::print("\n{}\n", styled(text, Style::kBold)); }
+
+// Of one that is decoded when it is read, what the file has.
+std::string type_of(const CheckpointTensor& entry) {
+  return std::string(entry.stored_as.empty() ? dtype_name(entry.tensor.dtype()) : entry.stored_as);
+}
 
 void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, ThreadPool& pool) {
   const auto tensors = checkpoint.tensors();
@@ -143,6 +78,7 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
   if (tensors.empty()) return;
   std::vector<std::string> header = {"name", "type", "shape", "bytes"};
   if (options.statistics) header.insert(header.end(), {"min", "max", "mean", "NaN"});
+  if (options.digests) header.emplace_back("sha256");
   header.emplace_back("");
   Table table(std::move(header));
   table.align_right(3);
@@ -156,11 +92,15 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     if (options.limit != 0 && shown == options.limit) break;
     ++shown;
     const Tensor& tensor = entry.tensor;
-    std::vector<std::string> row = {printable(entry.name), std::string(dtype_name(tensor.dtype())),
-                                    shape_of(tensor), human_bytes(tensor.byte_count())};
+    std::vector<std::string> row = {printable(entry.name), type_of(entry), shape_of(tensor),
+                                    human_bytes(tensor.byte_count())};
+    if (options.statistics || options.digests) spend_for(entry, budget);
     if (options.statistics) {
-      spend_for(entry, budget);
       for (std::string& cell : statistics_cells(tensor, pool)) row.push_back(std::move(cell));
+    }
+    if (options.digests) {
+      const std::optional<Sha256::Digest> digest = digest_of(tensor);
+      row.push_back(digest ? to_hex(*digest) : "-");
     }
     row.push_back(remarks(entry, shared));
     table.add(std::move(row));
@@ -198,7 +138,8 @@ std::vector<RecordInfo> notable_records(const std::vector<RecordInfo>& records) 
   return notable;
 }
 
-void print_inspection(const std::string& path, const Inspection& inspection, const pt2::Package* package,
+void print_inspection(const std::string& path, const std::shared_ptr<Mapping>& mapping,
+                      const Inspection& inspection, const pt2::Package* package,
                       const InspectOptions& options, ThreadPool& pool) {
   const FileKindInfo& kind = file_kind_info(inspection.kind);
   fmt::print("{}: {}, {}\n", styled(printable(path, 400), Style::kBold), kind.description,
@@ -210,24 +151,25 @@ void print_inspection(const std::string& path, const Inspection& inspection, con
   if (!inspection.byte_order.empty()) facts.push_back(inspection.byte_order + "-endian");
   if (!inspection.records.empty()) facts.push_back(counted(inspection.records.size(), "record"));
   if (!facts.empty()) fmt::print("  {}\n", fmt::join(facts, ", "));
+  if (options.digests) fmt::print("  sha256 {}\n", to_hex(digest_of(*mapping)));
 
   if (package != nullptr) {
     for (const pt2::Model& model : package->models) print_program(model, options.limit);
   }
   // A program's weights are shown by module; one by one only with their statistics.
   if (inspection.checkpoint && (package == nullptr || options.statistics)) {
-    for (const auto& [key, text] : inspection.checkpoint->metadata()) {
+    for (const auto& [key, text] : inspection.metadata)
       fmt::print("  {}: {}\n", printable(key), printable(text, 200));
-    }
     print_tensors(*inspection.checkpoint, options, pool);
   }
   if (options.structure || (package == nullptr && is_worth_showing(inspection))) print_structure(inspection);
   // Beside the tensors only what a person might want to read: code, extra files, libraries.
-  const bool show_all = options.records || (!inspection.checkpoint && package == nullptr);
+  const bool show_all = options.records || options.digests || (!inspection.checkpoint && package == nullptr);
   const std::vector<RecordInfo> records = show_all ? inspection.records : notable_records(inspection.records);
   if (!records.empty()) {
     print_heading(show_all ? "records" : "files inside");
-    print_records(records, options.records ? 0 : options.limit);
+    print_records(records, options.records ? 0 : options.limit,
+                  options.digests ? report::record_digests(mapping, inspection) : std::vector<std::string>());
   }
   if (options.globals && !inspection.globals.empty()) {
     print_heading("names in pickles");
@@ -239,8 +181,6 @@ void print_inspection(const std::string& path, const Inspection& inspection, con
   }
 }
 
-}  // namespace
-
 int run_inspect(const InspectOptions& options, const CommonOptions& common) {
   ThreadPool pool(common.threads);
   json::Array results;
@@ -248,24 +188,29 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& path = options.files[i];
     try {
-      Inspection inspection = inspect_file(path);
+      // Opened once: a pipe cannot be read twice.
+      const std::shared_ptr<Mapping> mapping = Mapping::open(weights_file_of(path));
+      Inspection inspection = inspect_file(mapping);
       std::optional<pt2::Package> package;
       if (is_program_kind(inspection.kind)) {
-        package = pt2::read_package(path);
+        package = pt2::read_package(mapping);
         for (const std::string& note : package->notes) inspection.notes.push_back(note);
       }
       const pt2::Package* const shown = package ? &*package : nullptr;
       if (common.json) {
-        results.push_back(inspection_json(path, inspection, shown, options, pool));
+        results.push_back(
+            report::of_inspection(path, mapping, inspection, shown,
+                                  {.statistics = options.statistics, .digests = options.digests}, pool));
       } else {
         if (i > 0) std::puts("");
-        print_inspection(path, inspection, shown, options, pool);
+        print_inspection(path, mapping, inspection, shown, options, pool);
       }
+      if (inspection.kind == FileKind::kUnknown && exit_code == kExitOk) exit_code = kExitFound;
     } catch (const Error& error) {
       // One bad file does not keep the others from being shown.
       exit_code = kExitError;
       if (common.json) {
-        results.push_back(error_json(error));
+        results.push_back(report::of_error(error));
       } else {
         report_error(error, common);
       }
@@ -274,6 +219,32 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
   if (common.json)
     print_json(options.files.size() == 1 ? std::move(results[0]) : json::Value(std::move(results)));
   return exit_code;
+}
+
+}  // namespace
+
+Command inspect_command() {
+  auto options = std::make_shared<InspectOptions>();
+  return {"inspect",
+          "Show what files are and what they hold",
+          {
+              Option("FILE", "Files to look into, or folders of Hugging Face; - is standard input",
+                     &options->files)
+                  .required()
+                  .takes(Takes::kInput),
+              Option("-s,--stats", "Read the weights too: min, max, mean, NaN count", &options->statistics),
+              Option("-r,--records", "List the records of the archive", &options->records),
+              Option("-g,--globals", "List every name that the pickles mention", &options->globals),
+              Option("--structure", "Draw the nesting even of a flat state dict", &options->structure),
+              Option("--sha256", "SHA-256 of the file, its records and the values of its tensors",
+                     &options->digests),
+              Option("-n,--limit", "Rows per table; 0 for all", &options->limit).shows_default(),
+          },
+          {{"inspect model.pt", "what is it, which tensors does it hold"},
+           {"inspect --stats model.safetensors", "with min, max, mean and NaN count"},
+           {"inspect model.pt2", "inputs, outputs, operators of an exported program"},
+           {"inspect --json model.pt | jq '.tensors[].name'", "for scripts"}},
+          [options](const CommonOptions& common) { return run_inspect(*options, common); }};
 }
 
 }  // namespace flambeau::cli

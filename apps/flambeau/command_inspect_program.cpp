@@ -10,31 +10,6 @@ namespace {
 
 using Summary = graph::ProgramSummary;
 
-json::Array ports_json(const std::vector<Summary::Port>& ports) {
-  json::Array array;
-  for (const Summary::Port& port : ports) {
-    json::Value value;
-    value.set("name", port.name);
-    value.set("path", port.path.empty() ? json::Value() : json::Value(port.path));
-    value.set("type", port.type);
-    if (!port.effect.empty()) value.set("effect", port.effect);
-    array.push_back(std::move(value));
-  }
-  return array;
-}
-
-json::Value optional_json(const std::optional<int64_t>& number) {
-  return number ? json::Value(*number) : json::Value();
-}
-
-json::Value weights_json(uint64_t tensors, uint64_t elements, uint64_t bytes) {
-  json::Value value;
-  value.set("tensors", tensors);
-  value.set("elements", elements);
-  value.set("bytes", bytes);
-  return value;
-}
-
 void print_heading(std::string_view text) { fmt::print("\n{}\n", styled(text, Style::kBold)); }
 
 void print_ports(std::string_view heading, const std::vector<Summary::Port>& ports) {
@@ -52,50 +27,6 @@ std::string range_text(const Summary::Symbol& symbol) {
 }
 
 }  // namespace
-
-json::Value program_json(const pt2::Model& model) {
-  const graph::ExportedProgram& program = model.program;
-  const Summary summary = summarize(program);
-  json::Value value;
-  value.set("name", model.name);
-  value.set("schema_version", pt2::to_string(program.schema_version));
-  value.set("torch_version", program.torch_version);
-  json::Array dialects;
-  for (const std::string& dialect : program.verifiers) dialects.emplace_back(dialect);
-  value.set("dialects", std::move(dialects));
-  value.set("nodes", summary.nodes);
-  value.set("subgraphs", summary.subgraphs);
-  value.set("inputs", ports_json(summary.inputs));
-  value.set("outputs", ports_json(summary.outputs));
-  json::Array symbols;
-  for (const Summary::Symbol& symbol : summary.symbols) {
-    json::Value entry;
-    entry.set("name", symbol.name);
-    entry.set("min", optional_json(symbol.min));
-    entry.set("max", optional_json(symbol.max));
-    entry.set("example", optional_json(symbol.example));
-    symbols.push_back(std::move(entry));
-  }
-  value.set("symbols", std::move(symbols));
-  json::Value operators{json::Object{}};
-  for (const auto& [target, count] : summary.operators) operators.set(target, count);
-  value.set("operators", std::move(operators));
-  json::Array modules;
-  for (const Summary::Module& module : summary.modules) {
-    json::Value entry = weights_json(module.tensors, module.elements, module.bytes);
-    entry.set("name", module.name);
-    modules.push_back(std::move(entry));
-  }
-  value.set("modules", std::move(modules));
-  value.set("parameters",
-            weights_json(summary.parameters, summary.parameter_elements, summary.parameter_bytes));
-  value.set("buffers", weights_json(summary.buffers, summary.buffer_elements, summary.buffer_bytes));
-  value.set("constants", weights_json(summary.constants, summary.constant_elements, summary.constant_bytes));
-  json::Array guards;
-  for (const std::string& guard : program.guards_code) guards.emplace_back(guard);
-  value.set("guards", std::move(guards));
-  return value;
-}
 
 void print_program(const pt2::Model& model, size_t limit) {
   const graph::ExportedProgram& program = model.program;
@@ -118,8 +49,9 @@ void print_program(const pt2::Model& model, size_t limit) {
     print_heading("symbols");
     Table table({"symbol", "range", "example"});
     for (const Summary::Symbol& symbol : summary.symbols) {
-      table.add({printable(symbol.name), range_text(symbol),
-                 symbol.example ? fmt::format("{}", *symbol.example) : ""});
+      table.add({symbol.label.empty() ? printable(symbol.name)
+                                      : fmt::format("{} ({})", printable(symbol.name), symbol.label),
+                 range_text(symbol), symbol.example ? fmt::format("{}", *symbol.example) : ""});
     }
     table.print(2);
   }

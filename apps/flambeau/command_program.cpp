@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
 
+#include "command_convert.h"
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/program.h"
+#include "output_stream.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
@@ -14,10 +17,17 @@
 namespace flambeau::cli {
 namespace {
 
+struct CanonicalizeOptions {
+  std::string file;
+  std::string output = "-";
+  std::string model;
+};
+
 pt2::PackageLayout output_layout(const ConvertCommandOptions& options, pt2::PackageLayout input) {
   const bool is_json = options.output.ends_with(".json");
   if (!options.layout.empty()) {
     const pt2::PackageLayout layout = *pt2::layout_from_name(options.layout);
+    if (is_standard_output(options.output)) return layout;
     if (is_json != (layout == pt2::PackageLayout::kJson)) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("the layout '{}' does not go with the output's ending", options.layout),
@@ -28,6 +38,14 @@ pt2::PackageLayout output_layout(const ConvertCommandOptions& options, pt2::Pack
   }
   if (is_json) return pt2::PackageLayout::kJson;
   return input == pt2::PackageLayout::kZip ? pt2::PackageLayout::kZip : pt2::PackageLayout::kArchive;
+}
+
+void save_to(const pt2::Package& package, const std::string& path, pt2::PackageLayout layout,
+             Progress& progress) {
+  if (!is_standard_output(path)) return save_package(package, path, layout, progress);
+  OutputStream out(path);
+  write_package(out, package, layout, "archive", progress);
+  out.commit();
 }
 
 void report_notes(const pt2::Notes& notes, const CommonOptions& common) {
@@ -42,10 +60,6 @@ json::Array notes_json(const pt2::Notes& notes) {
 }
 
 }  // namespace
-
-bool is_program_file(const std::string& path) {
-  return is_program_kind(recognize_file(Mapping::open(path)).kind);
-}
 
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common) {
   catch_interrupts();
@@ -75,8 +89,9 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
       with_location("file", options.input, [&] { pt2::set_schema(model.program, version, package.notes); });
     }
   }
-  save_package(package, options.output, layout, progress);
+  save_to(package, options.output, layout, progress);
   report_notes(package.notes, common);
+  if (is_standard_output(options.output)) return kExitOk;
   uint64_t nodes = 0, tensors = 0;
   for (const pt2::Model& model : package.models) {
     nodes += model.program.graph().node_count();
@@ -99,13 +114,15 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
   return kExitOk;
 }
 
+namespace {
+
 int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& common) {
   catch_interrupts();
   pt2::Package package = pt2::read_package(options.file);
   pt2::Model& model =
       with_location("file", options.file, [&]() -> pt2::Model& { return package.model(options.model); });
   model.program = with_location("file", options.file, [&] { return graph::canonicalize(model.program); });
-  if (options.output.empty()) {
+  if (is_standard_output(options.output)) {
     const std::string text = pt2::write_program(model.program);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return kExitOk;
@@ -131,6 +148,25 @@ int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& co
     print_json(value);
   }
   return kExitOk;
+}
+
+}  // namespace
+
+Command canonicalize_command() {
+  auto options = std::make_shared<CanonicalizeOptions>();
+  return {"canonicalize",
+          "Bring an exported program into the form in which equal programs are equal text",
+          {
+              Option("FILE", ".pt2, or the JSON of a program; - is standard input", &options->file)
+                  .required()
+                  .takes(Takes::kInput),
+              Option("-o,--output", ".json or .pt2 (default: JSON to standard output)", &options->output)
+                  .takes(Takes::kOutput),
+              Option("--model", "Of an archive with several programs: the one to take", &options->model),
+          },
+          {{"canonicalize model.pt2 > model.json", "the same for equal programs"},
+           {"canonicalize model.pt2 -o canonical.pt2", ""}},
+          [options](const CommonOptions& common) { return run_canonicalize(*options, common); }};
 }
 
 }  // namespace flambeau::cli

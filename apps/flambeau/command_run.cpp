@@ -7,15 +7,19 @@
 #include <complex>
 #include <cstring>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <set>
 
 #include "commands.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/report.h"
 #include "flambeau/tensor.h"
 #include "model_inputs.h"
 #include "output_check.h"
+#include "output_stream.h"
 #include "profile_table.h"
 #include "progress_bar.h"
 #include "reports.h"
@@ -26,6 +30,16 @@ namespace flambeau::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+struct RunCommandOptions {
+  ModelOptions model;
+  std::string output;
+  std::string check_against;
+  double relative = -1;  // tolerances; negative: those of the type
+  double absolute = -1;
+  bool profile = false;
+  uint64_t limit = 20;
+};
 
 // The first elements in row-major order, as a contiguous tensor.
 Tensor first_elements(const Tensor& tensor, int64_t most) {
@@ -81,18 +95,12 @@ std::string values_text(const Tensor& tensor) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-json::Value number_json(double number) {
-  // JSON has no infinities and no NaN.
-  return std::isfinite(number) ? json::Value(number) : json::Value(fmt::format("{}", number));
-}
-
 json::Array values_json(const Tensor& tensor) {
   json::Array array;
   if (!has_plain_numbers(tensor) || dtype_info(tensor.dtype()).is_complex || tensor.element_count() == 0)
     return array;
   const Tensor numbers = convert(first_elements(tensor, 8), DType::kFloat64);
-  for (int64_t i = 0; i < numbers.element_count(); ++i)
-    array.push_back(number_json(numbers.data<double>()[i]));
+  for (int64_t i = 0; i < numbers.element_count(); ++i) array.emplace_back(numbers.data<double>()[i]);
   return array;
 }
 
@@ -196,6 +204,52 @@ json::Array write_outputs(const std::string& folder, const std::vector<Leaf>& le
   return entries;
 }
 
+// A file for what can stand in one: tensors by their names.
+NamedTensors output_tensors(const std::vector<Leaf>& leaves, const std::vector<Value>& outputs) {
+  NamedTensors tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].is_tensor() || !outputs[i].tensor().defined()) continue;
+    const std::string name = dotted_path(leaves[i].path);
+    tensors.push_back({name.empty() ? "output" : name, outputs[i].tensor().to_contiguous()});
+  }
+  return tensors;
+}
+
+// "-" takes an array too, for the next program in a pipe.
+bool is_array_file(const std::string& path) { return path.ends_with(".npy") || is_standard_output(path); }
+
+void write_array(const std::string& path, const NamedTensors& tensors) {
+  if (tensors.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("an .npy file holds one array, the program gives {} tensors", tensors.size()),
+                "name a folder, or a file ending in .npz, .safetensors or .pt")
+        .add_location("file", path);
+  }
+  OutputStream out(path, Durability::kCached);
+  with_location("output", tensors[0].name, [&] { write_npy(out, tensors[0].tensor); });
+  out.commit();
+}
+
+// To a file by its ending, else into a folder; what was written, one entry for each output.
+json::Array save_outputs(const std::string& path, const std::vector<Leaf>& leaves,
+                         const std::vector<Value>& outputs) {
+  const std::optional<WeightFormat> format = weight_format_for(path);
+  if (!is_array_file(path) && !format) return write_outputs(path, leaves, outputs);
+  NamedTensors tensors = output_tensors(leaves, outputs);
+  if (format) {
+    save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), path, *format);
+  } else {
+    write_array(path, tensors);
+  }
+  json::Array entries;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    json::Value entry = leaf_json(leaves[i], outputs[i]);
+    if (outputs[i].is_tensor() && outputs[i].tensor().defined()) entry.set("file", path);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 json::Value checks_json(const std::vector<OutputCheck>& checks) {
   json::Array array;
   bool is_equal = true;
@@ -206,8 +260,8 @@ json::Value checks_json(const std::vector<OutputCheck>& checks) {
     if (!check.problem.empty()) entry.set("problem", check.problem);
     entry.set("elements", check.elements);
     entry.set("differing", check.differing);
-    entry.set("max_abs", number_json(check.max_absolute));
-    entry.set("max_rel", number_json(check.max_relative));
+    entry.set("max_abs", check.max_absolute);
+    entry.set("max_rel", check.max_relative);
     entry.set("rtol", check.tolerances.relative);
     entry.set("atol", check.tolerances.absolute);
     array.push_back(std::move(entry));
@@ -238,8 +292,6 @@ void print_checks(const std::vector<OutputCheck>& checks, const std::string& pat
   fmt::print("  {} equal, {} different\n", counted(checks.size() - different, "output"), different);
 }
 
-}  // namespace
-
 int run_run(const RunCommandOptions& options, const CommonOptions& common) {
   catch_interrupts();
   RunWatch watch(common.quiet || common.json);
@@ -262,12 +314,14 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
 
   watch.begin("writing and comparing");
   json::Array written;
-  if (!options.output.empty()) written = write_outputs(options.output, leaves, outputs);
+  if (!options.output.empty()) written = save_outputs(options.output, leaves, outputs);
   std::vector<OutputCheck> checks;
   if (!options.check_against.empty())
     checks = check_outputs(options.check_against, leaves, outputs, {options.relative, options.absolute});
 
-  if (common.json) {
+  // The outputs themselves are on standard output.
+  const bool is_quiet = common.quiet || is_standard_output(options.output);
+  if (common.json && !is_standard_output(options.output)) {
     json::Value value;
     value.set("file", file);
     value.set("load_ms", milliseconds(loaded - start));
@@ -278,7 +332,7 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       json::Value entry = written.empty() ? leaf_json(leaves[i], outputs[i]) : written[i];
       if (outputs[i].is_tensor() && outputs[i].tensor().defined()) {
-        entry.set("statistics", statistics_json(outputs[i].tensor(), program.pool()));
+        entry.set("statistics", report::of_statistics(outputs[i].tensor(), program.pool()));
         entry.set("values", values_json(outputs[i].tensor()));
       }
       results.push_back(std::move(entry));
@@ -289,13 +343,13 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
     if (!options.check_against.empty()) value.set("check", checks_json(checks));
     print_json(value);
   } else {
-    if (!common.quiet) {
+    if (!is_quiet) {
       fmt::print("{}: loaded in {}, ran in {} ({})\n", styled(printable(file, 400), Style::kBold),
                  duration_text(loaded - start), duration_text(finished - begun),
                  counted(static_cast<uint64_t>(program.pool().threads()), "thread"));
       print_outputs(leaves, outputs, program.pool());
       if (!written.empty()) {
-        fmt::print("\nwritten to {}: {} and {}\n", printable(options.output, 400), kOutputIndex,
+        fmt::print("\nwritten to {}: {}\n", printable(options.output, 400),
                    counted(written.size(), "output"));
       }
       if (options.profile) {
@@ -303,11 +357,61 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
         print_by_operator(profile, 1, options.limit);
       }
     }
-    if (!checks.empty()) print_checks(checks, options.check_against, common.quiet);
+    if (!checks.empty() && !is_standard_output(options.output))
+      print_checks(checks, options.check_against, is_quiet);
   }
   const bool is_different = std::any_of(checks.begin(), checks.end(),
                                         [](const OutputCheck& check) { return !check.problem.empty(); });
   return is_different ? kExitFound : kExitOk;
+}
+
+}  // namespace
+
+Command run_command() {
+  auto options = std::make_shared<RunCommandOptions>();
+  std::vector<Option> list = model_options(options->model);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  list.insert(
+      list.end(),
+      {
+          Option("-o,--output",
+                 "Where the outputs go: a .npy, .npz, .safetensors or .pt file, a folder for .npy files and "
+                 "outputs.json, or - for standard output",
+                 &options->output)
+              .takes(Takes::kOutput),
+          Option("--check-against",
+                 "Compare the outputs with .npy, .pt, .safetensors, or a folder that --output wrote",
+                 &options->check_against)
+              .takes(Takes::kInput),
+          Option("--rtol", "Relative tolerance (default: as torch.testing.assert_close, by type)",
+                 &options->relative)
+              .between(0, kMost),
+          Option("--atol", "Absolute tolerance (default: likewise)", &options->absolute).between(0, kMost),
+          Option("-p,--profile", "Show the time of each node and operator", &options->profile),
+          Option("-n,--limit", "Rows of the profile; 0 for all", &options->limit).shows_default(),
+      });
+  return {"run",
+          "Run an exported program and show its outputs",
+          std::move(list),
+          {{"run model.pt2", "with the inputs it was exported with"},
+           {"run model.pt2 --input x=photo.npy --cast --output y.npy", "a float64 photo, too"},
+           {"run model.pt2 --size batch=8", "random inputs, of that size"},
+           {"run model.pt2 --check-against expected.pt", "the same as in PyTorch?"}},
+          [options](const CommonOptions& common) { return run_run(*options, common); },
+          "Inputs have the names that 'flambeau inspect' shows (x), or the places in the call (args[0], "
+          "kwargs['mask']).\n"
+          "What is not given is taken from the inputs that the program was exported with, which most files "
+          "hold.\n"
+          "  NAME=FILE            .npy, or .pt, .safetensors, .npz with one tensor or one of that name; - is "
+          "standard input\n"
+          "  NAME=random          as torch.manual_seed(SEED); torch.randn(...) draws them; integers and "
+          "bools 0 and 1\n"
+          "  NAME=random:8x128    of these sizes; NAME=random:0..99 integers from 0 to 99; both: "
+          "random:8x128:0..99\n"
+          "  NAME=zeros, ones     likewise, or any NUMBER to fill a tensor with; the value of an input that "
+          "is a number\n"
+          "  '*=random'           all inputs that are not named\n"
+          "Exit codes: 0 done, 1 --check-against found a difference, 2 an error."};
 }
 
 }  // namespace flambeau::cli

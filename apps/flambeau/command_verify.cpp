@@ -1,31 +1,23 @@
 // flambeau verify: everything that is wrong with exported programs.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/program.h"
+#include "flambeau/report.h"
 #include "reports.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
 
-graph::Dialect dialect_of(const std::string& name) {
-  if (name == "training") return graph::Dialect::kTraining;
-  if (name == "aten") return graph::Dialect::kAten;
-  if (name == "core") return graph::Dialect::kCoreAten;
-  if (name == "edge") return graph::Dialect::kEdge;
-  return graph::Dialect::kAuto;
-}
-
-json::Value finding_json(const graph::Finding& finding) {
-  json::Value value;
-  value.set("rule", finding.rule);
-  value.set("where", finding.where);
-  value.set("message", finding.message);
-  value.set("remedy", finding.remedy);
-  return value;
-}
+struct VerifyCommandOptions {
+  std::vector<std::string> files;
+  std::string dialect = "auto";
+  uint64_t limit = 100;
+};
 
 void print_finding(const graph::Finding& finding) {
   fmt::print("  {} {}: {}\n", styled(finding.rule, Style::kRed),
@@ -33,58 +25,70 @@ void print_finding(const graph::Finding& finding) {
   if (!finding.remedy.empty()) fmt::print("      {}\n", styled(printable(finding.remedy, 400), Style::kDim));
 }
 
-}  // namespace
+void print_verification(const std::string& path, const report::Verification& found) {
+  const std::string file = styled(printable(path, 400), Style::kBold);
+  if (found.findings.empty()) {
+    fmt::print("{}: valid, {}{}\n", file, counted(found.nodes, "node"),
+               found.has_weights ? "" : ", without weights");
+    return;
+  }
+  fmt::print("{}:\n", file);
+  for (const report::Verification::Entry& entry : found.findings) print_finding(entry.finding);
+}
 
 int run_verify(const VerifyCommandOptions& options, const CommonOptions& common) {
   graph::VerifyOptions verify_options;
-  verify_options.dialect = dialect_of(options.dialect);
+  verify_options.dialect = report::dialect_from_name(options.dialect);
   verify_options.most_findings = options.limit;
   json::Array results;
   int exit_code = kExitOk;
   for (const std::string& path : options.files) {
-    json::Value result;
-    result.set("file", path);
-    json::Array findings;
     try {
-      const pt2::Package package = pt2::read_package(path);
-      if (package.models.empty()) {
-        throw Error(ErrorCode::kNotFound, "the archive has no exported program").add_location("file", path);
+      const report::Verification found = report::verify_file(path, verify_options);
+      if (!found.findings.empty() && exit_code == kExitOk) exit_code = kExitFound;
+      if (common.json) {
+        results.push_back(report::of_verification(path, found));
+      } else if (!found.findings.empty() || !common.quiet) {
+        print_verification(path, found);
       }
-      uint64_t nodes = 0;
-      for (const pt2::Model& model : package.models) {
-        nodes += model.program.graph().node_count();
-        for (const graph::Finding& finding : verify(model.program, verify_options)) {
-          json::Value entry = finding_json(finding);
-          if (package.models.size() > 1) entry.set("program", model.name);
-          findings.push_back(std::move(entry));
-          if (common.json) continue;
-          if (findings.size() == 1) fmt::print("{}:\n", styled(printable(path, 400), Style::kBold));
-          print_finding(finding);
-        }
-      }
-      if (!findings.empty() && exit_code == kExitOk) exit_code = kExitFound;
-      if (findings.empty() && !common.json && !common.quiet) {
-        fmt::print("{}: valid, {}{}\n", styled(printable(path, 400), Style::kBold), counted(nodes, "node"),
-                   package.models.front().program.has_weights ? "" : ", without weights");
-      }
-      result.set("valid", findings.empty());
-      json::Array notes;
-      for (const std::string& note : package.notes) notes.emplace_back(note);
-      result.set("notes", std::move(notes));
     } catch (const Error& error) {
       exit_code = kExitError;
       if (common.json) {
-        result = error_json(error);
+        json::Value result = report::of_error(error);
         result.set("file", path);
+        result.set("findings", json::Array());
+        results.push_back(std::move(result));
       } else {
         report_error(error, common);
       }
     }
-    result.set("findings", std::move(findings));
-    results.push_back(std::move(result));
   }
   if (common.json) print_json(results.size() == 1 ? std::move(results[0]) : json::Value(std::move(results)));
   return exit_code;
+}
+
+}  // namespace
+
+Command verify_command() {
+  auto options = std::make_shared<VerifyCommandOptions>();
+  return {"verify",
+          "Report everything that is wrong with exported programs; exit code 0 only if nothing is",
+          {
+              Option("FILE", ".pt2 files, or the JSON of programs; - is standard input", &options->files)
+                  .required()
+                  .takes(Takes::kInput),
+              Option("--dialect",
+                     "Which operators are allowed: what the program says of itself (auto), everything "
+                     "(training), functional ones (aten), the core set (core), core with tensors only (edge)",
+                     &options->dialect)
+                  .one_of({"auto", "training", "aten", "core", "edge"})
+                  .shows_default(),
+              Option("-n,--limit", "Findings per program", &options->limit).shows_default(),
+          },
+          {{"verify model.pt2", "is everything in it as it must be"},
+           {"verify --dialect core model.pt2", "and nothing but core operators"},
+           {"verify --json *.pt2", "for scripts"}},
+          [options](const CommonOptions& common) { return run_verify(*options, common); }};
 }
 
 }  // namespace flambeau::cli

@@ -10,6 +10,7 @@
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/operators.h"
+#include "flambeau/tensor.h"
 
 namespace flambeau::cli {
 namespace {
@@ -103,21 +104,38 @@ Tensor aligned(const Tensor& tensor) {
   return copy;
 }
 
-Tensor tensor_from_file(const std::string& path, const Leaf& leaf) {
-  auto tensors = tensors_of_file(path);
-  if (tensors.size() == 1) return aligned(tensors[0].second);
+Tensor as_taken(const Tensor& tensor, const Leaf& leaf, bool is_cast) {
+  if (leaf.kind != "tensor" || tensor.dtype() == leaf.dtype) return aligned(tensor);
+  if (is_cast && can_convert(tensor.dtype(), leaf.dtype)) return convert(aligned(tensor), leaf.dtype);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("the input '{}' takes {}, and the file has {}", printable(leaf.name),
+                          dtype_name(leaf.dtype), dtype_name(tensor.dtype())),
+              can_convert(tensor.dtype(), leaf.dtype) ? "--cast converts it" : "save it with that type");
+}
+
+// "-" is standard input.
+Tensor tensor_from_file(const std::string& given, const Leaf& leaf, bool is_cast) {
+  const std::string path = given == "-" ? "/dev/stdin" : given;
+  const auto tensors = tensors_of_file(path);
+  const auto chosen = [&]() -> const Tensor* {
+    if (tensors.size() == 1) return &tensors[0].second;
+    for (const auto& [name, tensor] : tensors) {
+      if (name == leaf.name || name == leaf.path) return &tensor;
+    }
+    return nullptr;
+  }();
+  if (chosen != nullptr) return with_location("file", path, [&] { return as_taken(*chosen, leaf, is_cast); });
+  std::vector<std::string> names, shown;
   for (const auto& [name, tensor] : tensors) {
-    if (name == leaf.name || name == leaf.path) return aligned(tensor);
+    names.push_back(name);
+    if (shown.size() < 10) shown.push_back(printable(name));
   }
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min<size_t>(tensors.size(), 10); ++i)
-    names.push_back(printable(tensors[i].first));
-  if (tensors.size() > names.size()) names.emplace_back("...");
+  if (names.size() > shown.size()) shown.emplace_back("...");
   throw Error(ErrorCode::kNotFound,
-              tensors.empty() ? std::string("the file holds no tensor")
-                              : fmt::format("none of its {} tensors is called '{}': {}", tensors.size(),
-                                            printable(leaf.name), fmt::join(names, ", ")),
-              "give a file with one tensor, or with one of the input's name")
+              names.empty() ? std::string("the file holds no tensor")
+                            : fmt::format("none of its {} tensors is called '{}': {}", names.size(),
+                                          printable(leaf.name), fmt::join(shown, ", ")),
+              did_you_mean(leaf.name, names, "give a file with one tensor, or with one of the input's name"))
       .add_location("file", path);
 }
 
@@ -135,16 +153,18 @@ class Gatherer {
 
   std::vector<Value> gather() {
     read_options();
+    learn_from_given();
     const std::vector<Leaf>& leaves = program_.inputs();
     std::vector<size_t> missing;
     for (size_t i = 0; i < leaves.size(); ++i) {
+      if (!values_[i].is_none()) continue;  // from a file
       if (specs_[i]) {
         values_[i] = make(leaves[i], *specs_[i]);
       } else if (leaves[i].kind == "None" || !leaves[i].constant.is_none()) {
         values_[i] = leaves[i].constant;
       } else if (rest_) {
         values_[i] = make(leaves[i], *rest_);
-      } else if (!symbols_.empty() && leaves[i].kind == "tensor") {
+      } else if (!options_.sizes.empty() && leaves[i].kind == "tensor") {
         values_[i] = make(leaves[i], "random");
       } else {
         missing.push_back(i);
@@ -170,12 +190,34 @@ class Gatherer {
                            printable(text)),
                takes_text(program_));
         }
-        fail(fmt::format("there is no input '{}'", printable(text.substr(0, equals))), takes_text(program_));
+        std::vector<std::string> names;
+        for (const Leaf& leaf : program_.inputs()) {
+          names.push_back(leaf.name);
+          names.push_back(leaf.path);
+        }
+        const std::string name = text.substr(0, equals);
+        fail(fmt::format("there is no input '{}'", printable(name)),
+             did_you_mean(name, names, takes_text(program_)));
       }
       const Leaf& leaf = program_.inputs()[*index];
       if (specs_[*index]) fail(fmt::format("the input '{}' is given twice", printable(leaf.name)));
       const bool by_name = !leaf.name.empty() && text.starts_with(leaf.name + "=");
       specs_[*index] = text.substr((by_name ? leaf.name : leaf.path).size() + 1);
+    }
+  }
+
+  // Inputs that are made follow the sizes of those that are given.
+  void learn_from_given() {
+    const std::vector<Leaf>& leaves = program_.inputs();
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (!specs_[i] || leaves[i].kind != "tensor") continue;
+      if (const std::optional<Recipe> recipe = parse_recipe(*specs_[i])) {
+        if (recipe->sizes) learn_sizes(program_, leaves[i], *recipe->sizes, symbols_);
+      } else if (!parse_number(*specs_[i])) {
+        Tensor tensor = tensor_from_file(*specs_[i], leaves[i], options_.cast);
+        learn_sizes(program_, leaves[i], tensor.sizes(), symbols_);
+        values_[i] = std::move(tensor);
+      }
     }
   }
 
@@ -209,7 +251,7 @@ class Gatherer {
       return random_tensor(leaf.dtype, sizes, generator_, range);
     }
     if (number) return filled_tensor(leaf.dtype, input_sizes(program_, leaf, symbols_), *number);
-    return tensor_from_file(what, leaf);
+    return tensor_from_file(what, leaf, options_.cast);
   }
 
   void take_examples(const std::vector<size_t>& missing) {
@@ -233,7 +275,11 @@ class Gatherer {
       throw Error(ErrorCode::kCorrupt, fmt::format("the file has {} example inputs, the program takes {}",
                                                    examples.size(), leaves.size()));
     }
-    for (const size_t i : missing) values_[i] = std::move(examples[i]);
+    for (const size_t i : missing) {
+      const bool fits = !examples[i].is_tensor() || symbols_.empty() ||
+                        examples[i].tensor().sizes() == input_sizes(program_, leaves[i], symbols_);
+      values_[i] = fits ? std::move(examples[i]) : make(leaves[i], "random");
+    }
   }
 
   const Program& program_;
@@ -246,6 +292,30 @@ class Gatherer {
 };
 
 }  // namespace
+
+std::vector<Option> model_options(ModelOptions& options) {
+  return {
+      Option("MODEL", "An exported program: .pt2; - is standard input", &options.file)
+          .required()
+          .takes(Takes::kInput),
+      Option("-i,--input", "NAME=FILE, NAME=random, NAME=zeros or NAME=NUMBER; may be repeated",
+             &options.inputs)
+          .takes(Takes::kInput),
+      Option("--cast", "Convert the tensors of files to the types that the program takes", &options.cast),
+      Option("--size",
+             "NAME=NUMBER: a dynamic size of random inputs, by the author's name (batch) or the symbol "
+             "(s77); may be "
+             "repeated",
+             &options.sizes),
+      Option("--seed", "Of random inputs and random operators", &options.seed).shows_default(),
+      Option("--model", "Of an archive with several programs: the one to run", &options.model),
+      Option("--operators",
+             "A shared library with operators that the program needs; its code runs. May be repeated",
+             &options.operators)
+          .takes(Takes::kInput),
+      Option("--no-plan", "Interpret node by node, without planning ahead", &options.no_plan),
+  };
+}
 
 Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common) {
   LoadOptions load_options;

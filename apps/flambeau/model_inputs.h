@@ -4,12 +4,25 @@
 #include <algorithm>
 #include <vector>
 
-#include "commands.h"
+#include "command.h"
 #include "flambeau/error.h"
 #include "flambeau/made_inputs.h"
 #include "flambeau/runtime.h"
 
 namespace flambeau::cli {
+
+// What run and bench open, and with what.
+struct ModelOptions {
+  std::string file;
+  std::string model;
+  std::vector<std::string> inputs;     // "NAME=WHAT"
+  std::vector<std::string> sizes;      // "s0=8"
+  std::vector<std::string> operators;  // shared libraries
+  uint64_t seed = 0;
+  bool no_plan = false;
+  bool cast = false;
+};
+std::vector<Option> model_options(ModelOptions& options);
 
 // `file` is the model's, or the one to compare with.
 Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common);

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/nearest.h"

@@ -5,3 +5,4 @@
 #include "flambeau/base/mapping.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/progress.h"
+#include "flambeau/base/sha256.h"

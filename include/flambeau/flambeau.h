@@ -12,5 +12,6 @@
 #include "flambeau/nn.h"
 #include "flambeau/operators.h"
 #include "flambeau/program.h"
+#include "flambeau/report.h"
 #include "flambeau/runtime.h"
 #include "flambeau/tensor.h"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "flambeau/archive/json.h"
+#include "flambeau/base/utf8.h"

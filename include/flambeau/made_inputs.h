@@ -12,13 +12,18 @@ namespace flambeau {
 
 using kernels::Generator;
 
-// Values of the symbols in sizes: {"s77", 8}.
+// Values of the symbols in sizes: {"s77", 8}; or by the name that the model's author gave them: {"batch", 8}.
 using SymbolSizes = std::map<std::string, int64_t, std::less<>>;
 
 // The sizes of an input that is a tensor. A symbol is what `symbols` says, else what it was when the program
 // was exported, else the smallest the program allows. Throws Error(kInvalidArgument) for symbols that stand
 // for nothing in the program, for sizes below zero, and where a symbol has no value.
 Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols = {});
+
+// What the sizes of one input say of the symbols in them, so that others can follow: of an input x of
+// [2*s77 + 1, 4] with 7 rows, s77 is 3. Symbols that have a value already keep it, and sizes that say nothing
+// definite are passed over.
+void learn_sizes(const Program& program, const Leaf& leaf, const Dims& sizes, SymbolSizes& symbols);
 
 // Floating-point numbers are what torch.randn draws from a generator with the same seed, integers what
 // torch.randint draws from `range`, the second number excluded; bools are even odds.

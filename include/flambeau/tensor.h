@@ -3,5 +3,6 @@
 
 #include "flambeau/tensor/compare.h"
 #include "flambeau/tensor/convert.h"
+#include "flambeau/tensor/dtype_words.h"
 #include "flambeau/tensor/statistics.h"
 #include "flambeau/tensor/tensor.h"

@@ -9,6 +9,7 @@ Tensors of PyTorch, arrays of numpy and anything with __dlpack__ go in without a
 same way: torch.from_dlpack(y).
 """
 
+from flambeau import files as _files
 from flambeau import ops as _ops
 from flambeau._flambeau import Error, Leaf, Object, Operator, Session, Tensor
 from flambeau.program import Profile, ProfileEntry, Program, Record
@@ -23,8 +24,12 @@ __all__ = [
     "Program",
     "Record",
     "Tensor",
+    "check",
+    "convert",
+    "diff",
     "get_rng_state",
     "get_threads",
+    "inspect",
     "load",
     "manual_seed",
     "operators",
@@ -33,6 +38,7 @@ __all__ = [
     "schema",
     "set_rng_state",
     "set_threads",
+    "verify",
 ]
 
 _session = Session()
@@ -45,6 +51,40 @@ def load(source, *, model="", threads=None, plan=True):
     source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
     threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node."""
     return Program(_session, source, model, threads, plan)
+
+
+def inspect(path, *, stats=False, sha256=False):
+    """What a file is and what it holds, as a dict: kind, tensors, metadata, records, programs and more.
+
+    A folder stands for the weights in it. stats: also min, max, mean and the number of NaNs of each tensor. sha256:
+    also the hash of the file, of its records, and of the values of each tensor. Nothing in the file is run."""
+    return _files.inspect(_session, path, stats=stats, sha256=sha256)
+
+
+def check(path):
+    """Whether opening a file with PyTorch could run anything: a dict with harmless, verdict and findings."""
+    return _files.check(path)
+
+
+def convert(source, target, *, dtype=None, filter=(), format="", shard_size=""):
+    """Converts weights to the format that target's ending names (.pt, .safetensors, .npz), in one step at the end.
+
+    dtype: for floating-point tensors, 'bf16' or torch.bfloat16. filter: patterns of names to keep ('encoder.*'), or to
+    leave out ('!encoder.*'). format: 'pt', 'safetensors' or 'npz' where the ending does not tell. shard_size: '5GB' writes
+    several files and their index, as Hugging Face does. Gives a dict with files, tensors and bytes."""
+    return _files.convert(_session, source, target, dtype=dtype, filter=filter, format=format, shard_size=shard_size)
+
+
+def diff(a, b, *, filter=(), tolerance=0.0, ignore_dtype=False):
+    """How two files differ, of any formats: a dict with equal, tensors_equal and differences; of programs also program."""
+    return _files.diff(a, b, filter=filter, tolerance=tolerance, ignore_dtype=ignore_dtype)
+
+
+def verify(path, *, dialect="auto", limit=100):
+    """Everything that is wrong with an exported program: a dict with valid and findings.
+
+    dialect: which operators are allowed: 'auto', 'training', 'aten', 'core' or 'edge'."""
+    return _files.verify(path, dialect=dialect, limit=limit)
 
 
 def operators(derived=False):

@@ -13,6 +13,7 @@
 
 #include "dlpack_abi.h"
 #include "flambeau/base/error.h"
+#include "flambeau/tensor/dtype_words.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau::python {
@@ -242,7 +243,7 @@ inline bool is_numpy(const py::handle& object, const char* type) {
 
 inline DType dtype_from_numpy(const py::handle& dtype) {
   const std::string name = py::str(dtype.attr("name"));
-  const std::optional<DType> found = dtype_from_name(name);
+  const std::optional<DType> found = parse_dtype(name);
   if (!found) {
     throw Error(ErrorCode::kUnsupported, "numpy's type '" + name + "' is no type of a tensor",
                 "convert the array first, e.g. with astype");
@@ -302,7 +303,7 @@ inline Tensor from_torch(py::object object) {
   if (object.attr("is_conj")().cast<bool>()) object = object.attr("resolve_conj")();
   if (object.attr("is_neg")().cast<bool>()) object = object.attr("resolve_neg")();
   const std::string dtype_text = py::str(object.attr("dtype"));
-  const std::optional<DType> dtype = dtype_from_name(dtype_text);
+  const std::optional<DType> dtype = parse_dtype(dtype_text);
   if (!dtype) fail("of type " + dtype_text);
   Geometry geometry = {to_dims(object.attr("size")()), to_dims(object.attr("stride")()),
                        object.attr("storage_offset")().cast<int64_t>()};

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "files.h"
 #include "program.h"
 #include "session.h"
 
@@ -252,4 +253,5 @@ PYBIND11_MODULE(_flambeau, module) {
   bind_tensor(module);
   bind_operators(module);
   bind_programs(module);
+  bind_files(module);
 }

@@ -66,7 +66,7 @@ inline std::optional<Value> torch_value(const std::string& type, const py::handl
     return name.starts_with("torch.") ? name.substr(6) : name;
   };
   if (type == "torch.dtype") {
-    if (const std::optional<DType> dtype = dtype_from_name(text())) return *dtype;
+    if (const std::optional<DType> dtype = parse_dtype(text())) return *dtype;
   } else if (type == "torch.device") {
     if (const std::optional<Device> device = parse_device(text())) return *device;
   } else if (type == "torch.layout") {

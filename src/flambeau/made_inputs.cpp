@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/nearest.h"
+#include "flambeau/graph/dimension_names.h"
 #include "flambeau/graph/summary.h"
 #include "flambeau/kernels/random.h"
 #include "flambeau/symbolic/evaluate.h"
@@ -15,6 +18,51 @@
 
 namespace flambeau {
 namespace {
+
+std::string symbol_of(const std::string& name, const graph::DimensionNames& labels) {
+  for (const auto& [symbol, label] : labels) {
+    if (label == name) return symbol;
+  }
+  return name;
+}
+
+[[noreturn]] void fail_unknown(const std::string& name, const std::set<std::string>& known,
+                               const graph::DimensionNames& labels) {
+  std::vector<std::string> names, texts;
+  for (const std::string& symbol : known) {
+    std::string text = symbol;
+    for (const auto& [labelled, label] : labels) {
+      if (labelled != symbol) continue;
+      names.push_back(label);
+      text = fmt::format("{} ({})", label, symbol);
+    }
+    names.push_back(symbol);
+    texts.push_back(std::move(text));
+  }
+  const std::string there =
+      texts.empty() ? "all its sizes are fixed" : fmt::format("there is {}", fmt::join(texts, ", "));
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("no size of the program is called '{}'", printable(name)),
+              did_you_mean(name, names, there));
+}
+
+// The symbol's value where the expression, which grows by the same amount with each step of it, is `size`.
+std::optional<int64_t> solve_linear(const symbolic::Expr& size_expr, const std::string& symbol,
+                                    int64_t size) {
+  const auto at = [&](int64_t value) {
+    return symbolic::evaluate(size_expr, {{symbol, symbolic::Number(value)}});
+  };
+  const symbolic::Number zero = at(0), one = at(1), two = at(2);
+  if (!zero.is_integer() || !one.is_integer() || !two.is_integer()) return {};
+  const int64_t step = one.numerator() - zero.numerator();
+  if (step == 0 || two.numerator() - one.numerator() != step) return {};
+  const int64_t rest = size - zero.numerator();
+  if (rest % step != 0 || rest / step < 0) return {};
+  // Floors look like steps in places; the answer must be one.
+  const symbolic::Number found = at(rest / step);
+  if (!found.is_integer() || found.numerator() != size) return {};
+  return rest / step;
+}
 
 symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbols) {
   symbolic::Bindings bindings;
@@ -37,13 +85,11 @@ symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbo
       }
     }
   }
+  const graph::DimensionNames labels = dimension_names(program.exported());
   for (const auto& [name, value] : symbols) {
-    if (!known.contains(name)) {
-      throw Error(
-          ErrorCode::kInvalidArgument, fmt::format("no size of the program is called '{}'", printable(name)),
-          known.empty() ? "all its sizes are fixed" : fmt::format("there is {}", fmt::join(known, ", ")));
-    }
-    bindings.insert_or_assign(name, symbolic::Number(value));
+    const std::string symbol = symbol_of(name, labels);
+    if (!known.contains(symbol)) fail_unknown(name, known, labels);
+    bindings.insert_or_assign(symbol, symbolic::Number(value));
   }
   return bindings;
 }
@@ -72,6 +118,27 @@ Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& sy
     sizes.push_back(size.numerator());
   }
   return Dims(sizes);
+}
+
+void learn_sizes(const Program& program, const Leaf& leaf, const Dims& sizes, SymbolSizes& symbols) {
+  if (leaf.sizes.size() != sizes.size()) return;
+  const graph::DimensionNames labels = dimension_names(program.exported());
+  std::set<std::string> known;
+  for (const auto& [name, value] : symbols) known.insert(symbol_of(name, labels));
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    try {
+      const symbolic::Expr size = symbolic::parse(leaf.sizes[d]);
+      const std::vector<symbolic::Expr> used = symbolic::free_symbols(size);
+      if (used.size() != 1) continue;
+      const std::string symbol(used[0].name());
+      if (known.contains(symbol)) continue;
+      const std::optional<int64_t> value = solve_linear(size, symbol, sizes[d]);
+      if (!value) continue;
+      symbols[symbol] = *value;
+      known.insert(symbol);
+    } catch (const Error&) {  // a size in a form nobody here reads says nothing
+    }
+  }
 }
 
 Tensor random_tensor(DType dtype, const Dims& sizes, Generator& generator,

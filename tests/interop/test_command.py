@@ -16,7 +16,7 @@ import safetensors.torch
 import torch
 
 warnings.simplefilter("ignore")
-COMMANDS = ["inspect", "list", "extract", "convert", "diff", "check", "completion"]
+COMMANDS = ["inspect", "check", "convert", "diff", "verify", "graph", "canonicalize", "run", "bench", "export", "list", "extract", "completion"]
 
 
 @pytest.fixture
@@ -25,6 +25,9 @@ def model(tmp_path):
     torch.save({"encoder.weight": torch.arange(6.0).reshape(2, 3), "encoder.bias": torch.tensor([1.0, float("nan")]),
                 "head": torch.tensor([1, 2, 3]), "epoch": 7}, path)
     return path
+
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def shell(command, *, env=None):
@@ -67,7 +70,9 @@ def test_help(flambeau):
         assert f"\n  {command} " in text
     assert "Exit codes: 0" in text and "Examples:" in text
     for command in COMMANDS:
-        assert f"flambeau {command} " in flambeau(command, "--help")
+        page = flambeau(command, "--help")
+        assert f"flambeau {command} " in page
+        assert page.split("Examples:")[1].count("flambeau ") >= 2, command
 
 
 def test_version(flambeau):
@@ -77,6 +82,13 @@ def test_version(flambeau):
 @pytest.mark.parametrize("arguments, said", [
     ([], "A subcommand is required (see 'flambeau --help')"),
     (["frobnicate"], "'frobnicate' is not a subcommand (see 'flambeau --help')"),
+    (["inspct", "x"], "'inspct' is not a subcommand; did you mean 'inspect'? (see 'flambeau --help')"),
+    (["inspect", "--stat", "x"], "was not expected: --stat; did you mean '--stats'? (see 'flambeau inspect --help')"),
+    (["convert", "a.pt", "b.pt", "--format", "safetensor"], "'safetensor' is none of pt, safetensors, npz; did you mean 'safetensors'?"),
+    (["convert", "a.pt", "b.pt", "--dtype", "bfloat61"], "'bfloat61' is not an element type (did you mean 'bfloat16'? known are uint8, "),
+    (["convert", "a.pt", "b", "--shard-size", "5 parsecs"], "'5 parsecs' is no size of shards (write 5GB, 500MB or 2GiB)"),
+    (["convert", "a.pt", "-"], "the format cannot be told from the name '-' (say --format, or --layout for a program)"),
+    (["export", "resnet81"], "there is no example model 'resnet81' (did you mean 'resnet18'? there are "),
     (["inspect"], "FILE is required (see 'flambeau inspect --help')"),
     (["convert", "a.pt"], "OUT is required (see 'flambeau convert --help')"),
     (["convert", "a", "b", "c"], "was not expected: c (see 'flambeau convert --help')"),
@@ -85,7 +97,7 @@ def test_version(flambeau):
     (["inspect", "-j", "0", "x"], "--threads"),
     (["diff", "-t", "-1", "a", "b"], "--tolerance"),
     (["convert", "a.pt", "b.xyz"], "b.xyz: the format cannot be told from the name (use an ending of .pt, .pth, .safetensors or .npz, or say --format)"),
-    (["convert", "a.pt", "b.pt", "--dtype", "float33"], "'float33' is not an element type (known are uint8, "),
+    (["convert", "a.pt", "b.pt", "--dtype", "float33"], "'float33' is not an element type (did you mean 'float32'? known are uint8, "),
 ])
 def test_wrong_usage_is_one_line(arguments, said, flambeau):
     done = flambeau.run(*arguments)
@@ -129,7 +141,6 @@ def test_errors_name_the_place(flambeau, model, tmp_path):
 @pytest.mark.parametrize("content, said", [
     (b"", "an empty file"),
     (b"\x1f\x8b\x08\x00", "a gzip file (decompress it first)"),
-    (b"GGUF\x03", "a GGUF file"),
     (b"<!DOCTYPE html>", "a web page (the download went wrong)"),
     (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
@@ -137,7 +148,9 @@ def test_errors_name_the_place(flambeau, model, tmp_path):
 def test_other_kinds_of_file(content, said, flambeau, tmp_path):
     path = tmp_path / "a.pt"
     path.write_bytes(content)
-    assert said in flambeau("inspect", path)
+    done = flambeau.run("inspect", path)
+    assert done.returncode == 1 and said in done.stdout
+    assert flambeau.run("inspect", "--json", path).returncode == 1
     assert said in one_line(flambeau.error("convert", path, tmp_path / "b.pt"))
     done = flambeau.run("check", path)
     assert done.returncode == 1 and said in done.stdout
@@ -196,8 +209,61 @@ def test_numbers_beyond_json_are_null_or_text(flambeau, tmp_path):
     done = flambeau.run("inspect", "--stats", "--json", tmp_path / "a.pt")
     assert done.returncode == 0
     found = json.loads(done.stdout)
+    assert found["tensors"][0]["statistics"]["min"] == "-inf" and found["tensors"][0]["statistics"]["max"] == "inf"
     assert found["tensors"][1]["statistics"]["max"] == 2**63 - 1
     assert found["tensors"][2]["statistics"]["max"] == 2**64 - 1
+
+
+def strictly(text):
+    """JSON as every reader knows it, without Python's own words."""
+    return json.loads(text, parse_constant=lambda word: pytest.fail(word))
+
+
+def test_infinities_are_valid_json(flambeau, tmp_path):
+    torch.save({"x": torch.tensor([1.0, float("inf"), float("nan")])}, tmp_path / "a.pt")
+    torch.save({"x": torch.tensor([1.0, 2.0, 3.0])}, tmp_path / "b.pt")
+    strictly(flambeau.run("inspect", "--stats", "--json", tmp_path / "a.pt").stdout)
+    found = strictly(flambeau.run("diff", "--json", tmp_path / "a.pt", tmp_path / "b.pt").stdout)
+    assert found["differences"][0]["facts"]["max_abs"] == "inf"
+
+
+def test_names_of_files_may_be_any_bytes(flambeau, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xfe.pt"
+    torch.save({"x": torch.ones(1)}, tmp_path / "a.pt")
+    shutil.copyfile(tmp_path / "a.pt", path)
+    for arguments in (["inspect"], ["check"], ["diff", path], ["verify"]):
+        done = subprocess.run([flambeau.path, *arguments, path, "--json"], capture_output=True)
+        found = strictly(done.stdout)
+        if "file" in found:
+            assert os.fsencode(found["file"]) == path
+
+
+def test_no_error_line_is_long(flambeau, model, tmp_path):
+    folder = tmp_path / ("d" * 200) / ("e" * 200)
+    folder.mkdir(parents=True)
+    for arguments in (["inspect", folder / ("f" * 200)], ["extract", model, "r" * 3000], ["convert", model, folder / "a.xyz"],
+                      ["convert", model, tmp_path / "a.pt", "--dtype", "d" * 3000], ["x" * 3000], ["inspect", "--" + "y" * 3000]):
+        text = one_line(flambeau.error(*arguments))
+        assert len(text) <= 500, len(text)
+    assert "(check the path)" in flambeau.error("inspect", folder / ("f" * 200))
+
+
+def test_sha256(flambeau, model, tmp_path):
+    import hashlib
+
+    found = flambeau.json("inspect", "--sha256", model)
+    assert found["sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
+    with zipfile.ZipFile(model) as archive:
+        for record in found["records"]:
+            assert record["sha256"] == hashlib.sha256(archive.read(record["name"])).hexdigest()
+    values = torch.load(model)
+    for tensor in found["tensors"]:
+        assert tensor["sha256"] == hashlib.sha256(values[tensor["name"]].numpy().tobytes()).hexdigest()
+    text = flambeau("inspect", "--sha256", model)
+    assert found["sha256"] in text and found["tensors"][0]["sha256"] in text and found["records"][0]["sha256"] in text
+    flambeau("convert", model, tmp_path / "a.safetensors")
+    again = flambeau.json("inspect", "--sha256", tmp_path / "a.safetensors")
+    assert {t["name"]: t["sha256"] for t in again["tensors"]} == {t["name"]: t["sha256"] for t in found["tensors"]}
 
 
 # Several files, quiet, pipes
@@ -228,6 +294,17 @@ def test_pipes(flambeau, model, tmp_path):
     done = shell(f"cat {model} | {flambeau.path} convert /dev/stdin {tmp_path}/b.pt")
     assert done.returncode == 0, done.stderr
     assert torch.equal(torch.load(tmp_path / "b.pt")["head"], torch.tensor([1, 2, 3]))
+    done = shell(f"cat {model} | {flambeau.path} convert - - --format safetensors | {flambeau.path} diff - {model}")
+    assert done.returncode == 0 and "3 tensors equal" in done.stdout, done.stderr
+    done = shell(f"{flambeau.path} check - < {model}")
+    assert done.returncode == 0 and "harmless" in done.stdout, done.stderr
+    program = ROOT / "tests" / "golden" / "run" / "classifier.pt2"
+    done = shell(f"cat {program} | {flambeau.path} inspect - && cat {program} | {flambeau.path} run - --quiet && cat {program} | {flambeau.path} diff - {program}")
+    assert done.returncode == 0, done.stderr
+    done = shell(f"cat {program} | {flambeau.path} convert - - --layout zip | {flambeau.path} verify -")
+    assert done.returncode == 0 and "valid" in done.stdout, done.stderr
+    done = shell(f"{flambeau.path} export resnet18 -o - | {flambeau.path} verify -")
+    assert done.returncode == 0, done.stderr
     done = shell(f"{flambeau.path} inspect --json {model} | {sys.executable} -m json.tool > /dev/null")
     assert done.returncode == 0, done.stderr
 
@@ -291,7 +368,8 @@ def test_extract(flambeau, model, tmp_path):
 
 def test_extract_errors(flambeau, model, tmp_path):
     text = one_line(flambeau.error("extract", model, "verson"))
-    assert f"{model}: has no record 'verson' ('flambeau list' shows all records)" in text
+    assert f"{model}: has no record 'verson' (did you mean 'model/version'? 'flambeau list' shows all records)" in text
+    assert f"{model}: has no record 'zzzz' ('flambeau list' shows all records)" in flambeau.error("extract", model, "zzzz")
     assert "did you mean 'model/version'?" in flambeau.error("extract", model, "archive/version")
     (tmp_path / "file").write_text("in the way")
     assert "file/model' cannot be made" in one_line(flambeau.error("extract", model, "-o", tmp_path / "file"))

@@ -226,7 +226,7 @@ def test_messages(flambeau, model, tmp_path):
         (["-i", "y=random"], f"flambeau: {file}: there is no input 'y' ({takes})"),
         (["-i", "random"], f"flambeau: {file}: --input random: NAME=FILE, NAME=random, NAME=zeros or NAME=NUMBER is expected ({takes})"),
         (["-i", "x=zeros", "-i", "args[0]=ones"], f"flambeau: {file}: the input 'x' is given twice"),
-        (["-i", f"x={tmp_path}/double.npy"], f"flambeau: {file}: input 'x' (args[0]) has elements of type float64, float32 is expected (convert it to float32)"),
+        (["-i", f"x={tmp_path}/double.npy"], f"flambeau: {tmp_path}/double.npy: the input 'x' takes float32, and the file has float64 (--cast converts it)"),
         (["-i", f"x={tmp_path}/rank.npy"], f"flambeau: {file}: input 'x' (args[0]) has 1 dimensions [3], 2 are expected: [{s}, 4]"),
         (["-i", f"x={tmp_path}/gone.npy"], f"flambeau: {tmp_path}/gone.npy: cannot be opened: No such file or directory (check the path)"),
         (["-i", f"x={tmp_path}/text.npy"], f"flambeau: {tmp_path}/text.npy: is not a file of a known kind"),
@@ -326,3 +326,81 @@ def test_modules_that_do_not_fit(source, message, flambeau, custom, tmp_path):
 def test_golden_classifier(flambeau):
     folder = ROOT / "tests/golden/run"
     assert flambeau.run("run", folder / "classifier.pt2", "--check-against", folder / "classifier.expected.pt").returncode == 0
+
+
+# Sizes that several inputs share, types of files, files of outputs
+
+
+class Pair(torch.nn.Module):
+    def forward(self, x, y, z):
+        return x + y.sum() + z[: x.shape[0]].sum()
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pair") / "pair.pt2"
+    batch = torch.export.Dim("batch", min=2, max=50)
+    shapes = {"x": {0: batch}, "y": {0: batch}, "z": {0: 2 * batch + 1}}
+    program = torch.export.export(Pair(), (torch.randn(3, 4), torch.randn(3, 4), torch.randn(7)), dynamic_shapes=shapes)
+    torch.export.save(program, path)
+    return path
+
+
+def shapes_of(done):
+    return [leaf["shape"] for leaf in done["inputs"]]
+
+
+def test_made_inputs_follow_the_given_ones(flambeau, pair, tmp_path):
+    assert shapes_of(flambeau.json("run", pair)) == [[3, 4], [3, 4], [7]]
+    assert shapes_of(flambeau.json("run", pair, "--input", "x=random:5x4")) == [[5, 4], [5, 4], [11]]
+    assert shapes_of(flambeau.json("run", pair, "--input", "z=zeros:13")) == [[6, 4], [6, 4], [13]]
+    numpy.save(tmp_path / "y.npy", numpy.zeros((8, 4), dtype="f4"))
+    assert shapes_of(flambeau.json("run", pair, "--input", f"y={tmp_path}/y.npy", "--input", "x=ones")) == [[8, 4], [8, 4], [17]]
+    # What is given twice is not bent: the program says what is wrong.
+    assert flambeau.run("run", pair, "-i", "x=random:5x4", "-i", "y=random:6x4").returncode == 2
+
+
+def test_cast(flambeau, pair, tmp_path):
+    numpy.save(tmp_path / "x.npy", numpy.arange(12.0).reshape(3, 4))
+    assert "(--cast converts it)" in flambeau.error("run", pair, "-i", f"x={tmp_path}/x.npy")
+    done = flambeau.json("run", pair, "-i", f"x={tmp_path}/x.npy", "-i", "y=zeros", "-i", "z=zeros", "--cast")
+    assert done["inputs"][0]["dtype"] == "float32" and done["outputs"][0]["values"] == list(range(8))
+
+
+def test_output_files(flambeau, pair, tmp_path):
+    given = ["-i", "x=ones", "-i", "y=zeros", "-i", "z=zeros"]
+    flambeau("run", pair, *given, "-o", tmp_path / "y.npy")
+    assert numpy.array_equal(numpy.load(tmp_path / "y.npy"), numpy.ones((3, 4), dtype="f4"))
+    flambeau("run", pair, *given, "-o", tmp_path / "y.npz")
+    assert list(numpy.load(tmp_path / "y.npz")) == ["output"]
+    flambeau("run", pair, *given, "-o", tmp_path / "y.pt")
+    flambeau("run", pair, *given, "-o", tmp_path / "folder")
+    for file in ("y.npy", "y.npz", "y.pt", "folder"):
+        assert flambeau.run("run", pair, *given, "--check-against", tmp_path / file).returncode == 0, file
+    done = subprocess.run([flambeau.path, "run", pair, *given, "-o", "-"], capture_output=True)
+    assert done.returncode == 0 and done.stdout == (tmp_path / "y.npy").read_bytes()
+    classifier = pathlib.Path(__file__).resolve().parents[1] / "golden" / "run" / "classifier.pt2"
+    assert "an .npy file holds one array, the program gives 2 tensors" in flambeau.error("run", classifier, "-o", tmp_path / "two.npy")
+    flambeau("run", classifier, "-o", tmp_path / "two.npz")
+    assert set(numpy.load(tmp_path / "two.npz")) == {"logits", "class"}
+
+
+def test_dimensions_keep_their_names(flambeau, tmp_path):
+    path = tmp_path / "bert.pt2"
+    flambeau("export", "bert", "--dynamic", "0=batch", "--dynamic", "1=length:2..32", "-o", path)
+    symbols = {symbol["label"]: symbol for symbol in flambeau.json("inspect", path)["programs"][0]["symbols"]}
+    assert set(symbols) == {"batch", "length"} and symbols["length"]["max"] == 32
+    assert f"{symbols['batch']['name']} (batch)" in flambeau("inspect", path)
+    assert shapes_of(flambeau.json("run", path, "--size", "batch=3", "--size", "length=5")) == [[3, 5]]
+    assert shapes_of(flambeau.json("run", path, "--size", f"{symbols['batch']['name']}=4")) == [[4, 16]]
+    text = flambeau.error("run", path, "--size", "bacth=3")
+    assert "no size of the program is called 'bacth' (did you mean 'batch'? there is " in text
+    # PyTorch keeps them, and so do text, JSON and decompositions.
+    program = torch.export.load(path)
+    assert program.graph_module.meta["custom"]["dimensions"] == {symbols["batch"]["name"]: "batch", symbols["length"]["name"]: "length"}
+    torch.export.save(program, tmp_path / "again.pt2")
+    flambeau("convert", "--layout", "zip", path, tmp_path / "zip.pt2")
+    flambeau("graph", "--format", "full", path, "-o", tmp_path / "a.txt")
+    flambeau("convert", tmp_path / "a.txt", tmp_path / "text.pt2", "--weights", path)
+    for other in ("again.pt2", "zip.pt2", "text.pt2"):
+        assert shapes_of(flambeau.json("run", tmp_path / other, "--size", "batch=6")) == [[6, 16]], other

@@ -135,6 +135,7 @@ void AtomicFile::Free::operator()(uint8_t* memory) const { std::free(memory); }
 
 void AtomicFile::write(ByteSpan bytes) {
   check_open();
+  if (!buffer_) throw Error(ErrorCode::kInvalidArgument, "the save is finished").add_location("file", path_);
   while (!bytes.empty()) {
     if (buffered_ == kBufferSize) {
       try {
@@ -232,9 +233,25 @@ void AtomicFile::keep_mode_and_owner() {
   if (api_.fchmod(fd_, mode) != 0) throw file_error(errno, "cannot keep its mode", path_);
 }
 
+void AtomicFile::finish() {
+  check_open();
+  try {
+    flush();
+    if (reserved_ > on_file_) api_.release_beyond(fd_, on_file_);
+    if (durability_ == Durability::kSynced && fsync_through_signals(fd_, api_) != 0)
+      throw file_error(errno, "cannot be written to the disk", path_);
+  } catch (...) {
+    discard();
+    throw;
+  }
+  buffer_.reset();
+}
+
 void AtomicFile::put_in_place() {
-  flush();
-  if (reserved_ > on_file_) api_.release_beyond(fd_, on_file_);
+  if (buffer_) {
+    flush();
+    if (reserved_ > on_file_) api_.release_beyond(fd_, on_file_);
+  }
   keep_mode_and_owner();
   const bool is_synced = durability_ == Durability::kSynced;
   if (is_synced && fsync_through_signals(fd_, api_) != 0) {

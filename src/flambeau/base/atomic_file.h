@@ -32,6 +32,9 @@ class AtomicFile final : public ByteSink {
   // After an Error the new file is gone, and nothing more can be written.
   void write(ByteSpan bytes) override;
   uint64_t position() const override { return on_file_ + buffered_; }
+  // Everything is on the disk after this, under no name yet, and the buffer's memory is given back: for
+  // whoever commits several files together. Only commit() may follow.
+  void finish();
   // Puts the new file in the target's place. After an Error the old file is there, unless the message
   // says otherwise.
   void commit();

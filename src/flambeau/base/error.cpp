@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flambeau/base/utf8.h"
 
 namespace flambeau {
@@ -17,6 +19,38 @@ bool changes_the_line(std::string_view sequence) {
   const unsigned point = three_byte_code_point(sequence);
   return (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
          (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF;
+}
+
+bool is_tail(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// The first `most` bytes, with "..." for the rest, and no character cut in two.
+std::string cut_end(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most - 3;
+  while (end > 0 && is_tail(text[end])) --end;
+  return text.substr(0, end) + "...";
+}
+
+std::string cut_start(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t start = text.size() - (most - 3);
+  while (start < text.size() && is_tail(text[start])) ++start;
+  return "..." + text.substr(start);
+}
+
+// "model.pt: record 'data.pkl': byte 17: ".
+std::string place_text(const std::vector<Location>& locations) {
+  std::string text;
+  for (const Location& location : locations) {
+    if (location.kind == "file") {
+      text += printable(location.value, 400) + ": ";
+    } else if (location.kind == "byte" || location.kind == "line") {
+      text += fmt::format("{} {}: ", location.kind, location.value);
+    } else {
+      text += fmt::format("{} '{}': ", location.kind, printable(location.value));
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -65,19 +99,21 @@ Error& Error::set_remedy(std::string remedy) {
   return *this;
 }
 
+// A line that fits a terminal, a log and a person. The end of a path and the start of the others tell most.
 void Error::rebuild_text() {
-  text_.clear();
-  for (const Location& location : locations_) {
-    if (location.kind == "file") {
-      text_ += printable(location.value, 400) + ": ";
-    } else if (location.kind == "byte" || location.kind == "line") {
-      text_ += fmt::format("{} {}: ", location.kind, location.value);
-    } else {
-      text_ += fmt::format("{} '{}': ", location.kind, printable(location.value));
-    }
+  constexpr size_t kMostLine = 480, kMostPlace = 160, kLeastMessage = 100;
+  std::string place = place_text(locations_);
+  if (place.size() + message_.size() + remedy_.size() + 3 <= kMostLine) {
+    text_ = place + message_;
+    if (!remedy_.empty()) text_ += fmt::format(" ({})", remedy_);
+    return;
   }
-  text_ += message_;
-  if (!remedy_.empty()) text_ += fmt::format(" ({})", remedy_);
+  place = cut_start(std::move(place), kMostPlace);
+  const size_t least = std::min(message_.size(), kLeastMessage);
+  const std::string remedy = cut_end(remedy_, kMostLine - place.size() - least - 3);
+  const size_t room = kMostLine - place.size() - remedy.size() - 3;
+  text_ = place + cut_end(message_, room);
+  if (!remedy.empty()) text_ += fmt::format(" ({})", remedy);
 }
 
 void corrupt(std::string message, std::string remedy) {

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "flambeau/base/utf8.h"
+
 namespace flambeau {
 namespace {
 
@@ -96,6 +98,31 @@ TEST(Printable, CutsLongText) {
   EXPECT_EQ(printable("abcdefg", 6), "abcdef...");
   EXPECT_EQ(printable(std::string(1000, 'x')), std::string(120, 'x') + "...");
   EXPECT_EQ(printable("ää", 3), "ää");  // never inside of a character
+}
+
+TEST(Error, ALineIsShortAndKeepsItsRemedy) {
+  Error error(ErrorCode::kNotFound, std::string(5000, 'm'), "give the file again");
+  error.add_location("file", "/" + std::string(300, 'd') + "/model.pt");
+  const std::string text = error.what();
+  EXPECT_LE(text.size(), 480U);
+  EXPECT_TRUE(text.ends_with("mmm... (give the file again)")) << text;
+  EXPECT_NE(text.find("/model.pt: mmm"), std::string::npos) << text;
+  EXPECT_EQ(error.message().size(), 5000U);
+}
+
+TEST(Error, ALongRemedyIsCutLast) {
+  const std::string text =
+      Error(ErrorCode::kNotFound, "no such input", "there are " + std::string(5000, 'x')).what();
+  EXPECT_LE(text.size(), 480U);
+  EXPECT_TRUE(text.starts_with("no such input (there are xxx")) << text;
+  EXPECT_TRUE(text.ends_with("xxx...)")) << text;
+}
+
+TEST(Error, NoCharacterIsCutInTwo) {
+  std::string message;
+  for (int i = 0; i < 1000; ++i) message += "\xc3\xa4";
+  for (size_t extra = 0; extra < 4; ++extra)
+    EXPECT_TRUE(is_valid_utf8(Error(ErrorCode::kCorrupt, std::string(extra, 'x') + message, "again").what()));
 }
 
 }  // namespace

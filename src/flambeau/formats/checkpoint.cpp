@@ -5,10 +5,13 @@
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/gguf/gguf.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/npy/npz.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/safetensors/safetensors.h"
+#include "flambeau/formats/shards/shard_index.h"
+#include "flambeau/formats/shards/shards.h"
 #include "flambeau/formats/state_dict/walk.h"
 
 namespace flambeau {
@@ -63,11 +66,15 @@ Checkpoint open_kind(const RecognizedFile& file, const std::shared_ptr<Mapping>&
     case FileKind::kPt2:
     case FileKind::kPt2OldLayout:
       return weights_of_programs(file, mapping);
+    case FileKind::kGguf:
+      return CheckpointBuilder::from_gguf(read_gguf(mapping));
+    case FileKind::kShardIndex:
+      return read_shards(mapping);
     case FileKind::kUnknown: {
       const std::string_view foreign = foreign_kind(mapping->bytes());
       if (foreign.empty()) {
         throw Error(ErrorCode::kUnsupported, "is not a file of a known kind",
-                    "Flambeau reads torch.save, TorchScript, safetensors, npy and npz files");
+                    "Flambeau reads torch.save, TorchScript, safetensors, GGUF, npy and npz files");
       }
       throw Error(ErrorCode::kUnsupported, fmt::format("is {}, not a file of PyTorch", foreign));
     }
@@ -166,6 +173,35 @@ Checkpoint CheckpointBuilder::from_program(FileKind kind, std::vector<Checkpoint
   return checkpoint;
 }
 
+Checkpoint CheckpointBuilder::from_shards(std::vector<CheckpointTensor> entries,
+                                          std::vector<std::pair<std::string, std::string>> skipped,
+                                          std::vector<std::pair<std::string, std::string>> metadata,
+                                          std::vector<std::string> notes) {
+  Checkpoint checkpoint = from_entries(std::move(entries), true);
+  checkpoint.kind_ = FileKind::kShardIndex;
+  checkpoint.skipped_ = std::move(skipped);
+  checkpoint.metadata_ = std::move(metadata);
+  checkpoint.notes_ = std::move(notes);
+  return checkpoint;
+}
+
+// Arrays of metadata are tables of a tokenizer, which no other format takes.
+Checkpoint CheckpointBuilder::from_gguf(GgufFile file) {
+  std::vector<CheckpointTensor> entries;
+  entries.reserve(file.tensors.size());
+  for (GgufTensor& entry : file.tensors) {
+    entries.push_back({std::move(entry.name), std::move(entry.tensor), TensorRole::kTensor,
+                       entry.is_quantized ? entry.type : std::string_view()});
+  }
+  Checkpoint checkpoint = from_entries(std::move(entries), true);
+  checkpoint.kind_ = FileKind::kGguf;
+  checkpoint.skipped_ = std::move(file.skipped);
+  for (GgufMetadata& entry : file.metadata) {
+    if (!entry.is_array) checkpoint.metadata_.emplace_back(std::move(entry.key), std::move(entry.text));
+  }
+  return checkpoint;
+}
+
 Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
                                          std::vector<std::pair<std::string, std::string>> metadata) {
   std::vector<CheckpointTensor> entries;
@@ -188,6 +224,8 @@ Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping) {
   return load_checkpoint(recognize_file(mapping), mapping);
 }
 
-Checkpoint load_checkpoint(const std::string& path) { return load_checkpoint(Mapping::open(path)); }
+Checkpoint load_checkpoint(const std::string& path) {
+  return load_checkpoint(Mapping::open(weights_file_of(path)));
+}
 
 }  // namespace flambeau

@@ -23,6 +23,7 @@ struct CheckpointTensor {
   std::string name;  // keys joined by dots: "optimizer.state.0.exp_avg"
   Tensor tensor;
   TensorRole role = TensorRole::kTensor;
+  std::string_view stored_as = {};  // of a type that is decoded when it is read: "Q4_K"; static
 };
 
 class Checkpoint {
@@ -43,6 +44,8 @@ class Checkpoint {
   const Tensor* find(std::string_view name) const;
   // What looked like a tensor and is not supported: name and reason.
   std::span<const std::pair<std::string, std::string>> skipped() const { return skipped_; }
+  // What a reader of the file should know: tensors that were left out because an index does not name them.
+  std::span<const std::string> notes() const { return notes_; }
   // safetensors' metadata.
   const std::vector<std::pair<std::string, std::string>>& metadata() const { return metadata_; }
 
@@ -87,10 +90,12 @@ class Checkpoint {
   std::unordered_map<const pickle::Node*, Tensor> by_node_;
   std::vector<std::pair<std::string, std::string>> skipped_;
   std::vector<std::pair<std::string, std::string>> metadata_;
+  std::vector<std::string> notes_;
 };
 
 // Finds out what the file is and opens it. Throws Error: kNotFound, kIo, kCorrupt, kUnsupported (a kind
-// without weights, with the reason), kLimit; located at the file.
+// without weights, with the reason), kLimit; located at the file. A folder stands for the weights in it, and
+// an index of shards for all of them (see shards/shard_index.h).
 Checkpoint load_checkpoint(const std::string& path);
 Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping);
 // A file whose kind is known already.

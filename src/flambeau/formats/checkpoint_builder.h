@@ -2,6 +2,7 @@
 #pragma once
 
 #include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/gguf/gguf.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau {
@@ -18,6 +19,12 @@ class CheckpointBuilder {
   // The weights of exported programs.
   static Checkpoint from_program(FileKind kind, std::vector<CheckpointTensor> entries,
                                  std::vector<std::pair<std::string, std::string>> skipped);
+  static Checkpoint from_gguf(GgufFile file);
+  // The tensors of several files that make one model.
+  static Checkpoint from_shards(std::vector<CheckpointTensor> entries,
+                                std::vector<std::pair<std::string, std::string>> skipped,
+                                std::vector<std::pair<std::string, std::string>> metadata,
+                                std::vector<std::string> notes);
 };
 
 }  // namespace flambeau

@@ -78,7 +78,7 @@ TEST(Checkpoint, SaysWhatItCannotOpen) {
   };
   EXPECT_EQ(error("abc"),
             "unsupported: FILE: is not a file of a known kind (Flambeau reads torch.save, TorchScript, "
-            "safetensors, npy and npz files)");
+            "safetensors, GGUF, npy and npz files)");
   EXPECT_EQ(error(""), "unsupported: FILE: is an empty file, not a file of PyTorch");
   EXPECT_EQ(error("\x80\x02N."),
             "unsupported: FILE: holds no state dict: it is a bare Python pickle ('flambeau inspect' and "

@@ -10,6 +10,7 @@
 #include "flambeau/formats/npy/npz.h"
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/state_dict/torch_writer.h"
+#include "flambeau/formats/tensor_pieces.h"
 #include "flambeau/tensor/convert.h"
 
 namespace flambeau {
@@ -67,7 +68,7 @@ class DTypeConverter {
   std::shared_ptr<Storage> convert_later(const Tensor& tensor) const {
     const auto size = static_cast<size_t>(tensor.element_count()) * dtype_size(to_);
     return Storage::lazy_storage(
-        size, [tensor, to = to_, pool = pool_] { return convert(tensor, to, pool).storage(); });
+        size, [tensor, to = to_, pool = pool_] { return convert(for_one_pass(tensor), to, pool).storage(); });
   }
 
   Tensor convert_alone(const Tensor& tensor) const {

@@ -5,8 +5,10 @@
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/bytes.h"
+#include "flambeau/formats/gguf/gguf.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/safetensors/safetensors.h"
+#include "flambeau/formats/shards/shard_index.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau {
@@ -37,6 +39,8 @@ constexpr std::array kKinds = {
     FileKindInfo{kNpz, "npz", "an archive of NumPy arrays (.npz)", true},
     FileKindInfo{kPickle, "pickle", "a bare Python pickle", false},
     FileKindInfo{kZip, "zip", "a zip archive of no known kind", false},
+    FileKindInfo{kShardIndex, "shard_index", "weights in several files (an index of shards)", true},
+    FileKindInfo{kGguf, "gguf", "a GGUF file", true},
 };
 
 bool is_npz(const zip::Reader& reader) {
@@ -79,10 +83,12 @@ bool looks_like_program(ByteSpan bytes) {
 
 FileKind recognize_plain(ByteSpan bytes) {
   if (looks_like_program(bytes)) return kProgramJson;
+  if (looks_like_shard_index(bytes)) return kShardIndex;
   if (as_text(bytes).starts_with("#| flambeau text ")) return kProgramText;
   if (looks_like_torch_tar(bytes))
     return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
   if (looks_like_npy(bytes)) return kNpy;
+  if (looks_like_gguf(bytes)) return kGguf;
   if (bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF") return kMobileFlatBuffer;
   if (looks_like_torch_legacy(bytes)) return kTorchSaveLegacy;
   if (looks_like_safetensors(bytes)) return kSafetensors;
@@ -115,7 +121,6 @@ std::string_view foreign_kind(ByteSpan bytes) {
        "7zXZ",
        "an xz file (decompress it first)"},
       {"BZh", "a bzip2 file (decompress it first)"},
-      {"GGUF", "a GGUF file"},
       {"\x89HDF\r\n", "an HDF5 file"},
       {"\x7f"
        "ELF",

@@ -28,8 +28,10 @@ enum class FileKind : uint8_t {
   kSafetensors,
   kNpy,
   kNpz,
-  kPickle,  // a bare pickle
-  kZip,     // a zip archive of no known kind
+  kPickle,      // a bare pickle
+  kZip,         // a zip archive of no known kind
+  kShardIndex,  // the index of weights in several files, as Hugging Face writes it
+  kGguf,
 };
 
 struct FileKindInfo {

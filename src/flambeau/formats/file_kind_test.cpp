@@ -88,7 +88,6 @@ TEST(FileKind, InfoIsInOrder) {
 TEST(ForeignKind, NamesWhatPeopleMixUp) {
   EXPECT_EQ(foreign_kind(as_bytes("")), "an empty file");
   EXPECT_EQ(foreign_kind(as_bytes("\x1f\x8b\x08")), "a gzip file (decompress it first)");
-  EXPECT_EQ(foreign_kind(as_bytes("GGUF1")), "a GGUF file");
   EXPECT_EQ(foreign_kind(as_bytes("<!DOCTYPE html>")), "a web page (the download went wrong)");
   EXPECT_EQ(foreign_kind(as_bytes("version https://git-lfs.github.com/spec/v1\n")),
             "a Git LFS pointer (fetch the real file with 'git lfs pull')");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <unordered_map>
 
@@ -10,7 +11,10 @@
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/nearest.h"
+#include "flambeau/formats/gguf/gguf.h"
 #include "flambeau/formats/record_pickle.h"
+#include "flambeau/formats/shards/shard_index.h"
 
 namespace flambeau {
 namespace {
@@ -120,6 +124,7 @@ void add_kind_notes(Inspection& result) {
       break;
   }
   if (!result.checkpoint) return;
+  for (const std::string& note : result.checkpoint->notes()) result.notes.push_back(note);
   for (const auto& [name, reason] : result.checkpoint->skipped()) {
     result.notes.push_back(fmt::format("tensor '{}' is not shown: {}", printable(name), reason));
   }
@@ -150,6 +155,40 @@ std::vector<RecordInfo> records_of(const RecognizedFile& file, ByteSpan bytes) {
   return records;
 }
 
+bool is_pickled(FileKind kind) {
+  switch (kind) {
+    case FileKind::kSafetensors:
+    case FileKind::kShardIndex:
+    case FileKind::kGguf:
+    case FileKind::kNpz:
+    case FileKind::kNpy:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The files that an index names, as if they were the records of an archive.
+void add_shards(const std::shared_ptr<Mapping>& index, Inspection& result) {
+  const std::filesystem::path folder = std::filesystem::path(index->path()).parent_path();
+  for (const std::string& name : read_shard_index(as_text(index->bytes())).files) {
+    std::error_code failure;
+    const uint64_t size = std::filesystem::file_size(folder / name, failure);
+    if (failure) continue;  // gone since the weights were opened
+    result.records.push_back({name, RecordRole::kStorage, size, size, false, 0});
+    result.file_size += size;
+  }
+}
+
+void add_gguf(const std::shared_ptr<Mapping>& mapping, Inspection& result) {
+  GgufFile file = read_gguf(mapping);
+  result.format_version = file.version;
+  result.byte_order = "little";
+  result.metadata.clear();
+  for (GgufMetadata& entry : file.metadata)
+    result.metadata.emplace_back(std::move(entry.key), std::move(entry.text));
+}
+
 Inspection inspect_mapping(const std::shared_ptr<Mapping>& mapping) {
   Inspection result;
   result.file_size = mapping->size();
@@ -159,9 +198,10 @@ Inspection inspect_mapping(const std::shared_ptr<Mapping>& mapping) {
   std::set<std::string> globals;
   if (file_kind_info(result.kind).has_weights) {
     result.checkpoint = load_checkpoint(file, mapping);
-    const bool is_pickled = result.kind != FileKind::kSafetensors && result.kind != FileKind::kNpz &&
-                            result.kind != FileKind::kNpy;
-    if (is_pickled) {
+    result.metadata = result.checkpoint->metadata();
+    if (result.kind == FileKind::kShardIndex) add_shards(mapping, result);
+    if (result.kind == FileKind::kGguf) add_gguf(mapping, result);
+    if (is_pickled(result.kind)) {
       result.structure = outline(*result.checkpoint);
       add_globals(result.checkpoint->tree(), globals);
     }
@@ -224,31 +264,13 @@ Inspection inspect_file(const std::shared_ptr<Mapping>& mapping) {
   return with_location("file", mapping->path(), [&] { return inspect_mapping(mapping); });
 }
 
-Inspection inspect_file(const std::string& path) { return inspect_file(Mapping::open(path)); }
+Inspection inspect_file(const std::string& path) {
+  return inspect_file(Mapping::open(weights_file_of(path)));
+}
 
 std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping) {
   return records_of(recognize_file(mapping), mapping->bytes());
 }
-
-namespace {
-
-// Records whose last part is the same, or that contain the name.
-std::string nearest_records(const std::shared_ptr<Mapping>& mapping, std::string_view name) {
-  constexpr size_t kMost = 3;
-  const auto last_part = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
-  std::string near;
-  size_t count = 0;
-  for (const RecordInfo& record : list_records(mapping)) {
-    const bool is_near = last_part(record.name) == last_part(name) ||
-                         (!name.empty() && record.name.find(name) != std::string::npos);
-    if (!is_near || count == kMost) continue;
-    near += fmt::format("{}'{}'", count++ == 0 ? "" : ", ", printable(record.name));
-  }
-  return near.empty() ? "'flambeau list' shows all records"
-                      : fmt::format("did you mean {}? 'flambeau list' shows all records", near);
-}
-
-}  // namespace
 
 struct RecordExtractor::Opened {
   std::shared_ptr<Mapping> mapping;
@@ -281,8 +303,10 @@ std::vector<uint8_t> RecordExtractor::extract(std::string_view name) const {
   } else if (const auto found = opened_->tar.find(name); found != opened_->tar.end()) {
     return {found->second.begin(), found->second.end()};
   }
+  std::vector<std::string> names;
+  for (const RecordInfo& record : list_records(opened_->mapping)) names.push_back(record.name);
   throw Error(ErrorCode::kNotFound, fmt::format("has no record '{}'", printable(name)),
-              nearest_records(opened_->mapping, name));
+              did_you_mean(name, names, "'flambeau list' shows all records"));
 }
 
 std::vector<uint8_t> extract_record(const std::shared_ptr<Mapping>& mapping, std::string_view name) {

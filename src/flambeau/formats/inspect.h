@@ -45,6 +45,8 @@ struct Inspection {
   std::string byte_order;                 // "little", "big"; empty when the kind has none
   std::vector<RecordInfo> records;        // of zip and tar archives
   std::optional<Checkpoint> checkpoint;   // the tensors, where the kind has them
+  // What the file says of itself by name: safetensors' and GGUF's metadata.
+  std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<OutlineLine> structure;
   std::vector<std::string> globals;  // every name the pickles mention, sorted
   // What is not shown, and why.

@@ -11,6 +11,7 @@
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/safety_checker.h"
 #include "flambeau/formats/safety_program.h"
+#include "flambeau/formats/shards/shard_index.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau {
@@ -82,13 +83,13 @@ SafetyReport Checker::run() {
       check_plain();
     }
   });
-  // Worst first, otherwise in the order of discovery.
-  std::ranges::stable_sort(report_.findings, std::greater(), &Finding::severity);
   if (left_out_ > 0) {
     report_.findings.push_back({worst_left_out_, "file", "",
                                 fmt::format("{} more findings are not listed", left_out_),
                                 affected_by_left_out_});
   }
+  // Worst first, otherwise in the order of discovery.
+  std::ranges::stable_sort(report_.findings, std::greater(), &Finding::severity);
   judge_openings();
   return std::move(report_);
 }
@@ -144,7 +145,13 @@ void Checker::check_format() {
       return check_tar();
     case FileKind::kSafetensors:
     case FileKind::kNpy:
+    case FileKind::kGguf:
       load_checkpoint(mapping_);
+      return;
+    case FileKind::kShardIndex:
+      for (const std::string& file : read_shard_index(as_text(bytes)).files) {
+        find(Severity::kCaution, "file", file, "this index leads to another file, which must be checked itself");
+      }
       return;
     case FileKind::kProgramJson:
     case FileKind::kProgramText:

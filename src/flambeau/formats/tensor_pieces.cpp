@@ -85,6 +85,13 @@ void write_pieces(ByteSink& sink, const Tensor& tensor, Progress& progress) {
   emit_pieces(tensor, [&](ByteSpan part) { sink.write(part); }, progress);
 }
 
+Tensor for_one_pass(const Tensor& tensor) {
+  if (tensor.layout() != Layout::kStrided || tensor.is_meta() || tensor.storage()->is_ready()) return tensor;
+  Tensor passing = tensor;
+  passing.set_storage(std::const_pointer_cast<Storage>(Storage::ready(tensor.storage())), tensor.offset());
+  return passing;
+}
+
 void require_dense(const Tensor& tensor, std::string_view format) {
   if (!tensor.defined()) {
     throw Error(ErrorCode::kInvalidArgument, "an undefined tensor cannot be saved");

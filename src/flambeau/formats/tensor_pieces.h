@@ -21,6 +21,10 @@ void emit_pieces(ByteSpan bytes, const std::function<void(ByteSpan)>& emit, Prog
                  size_t piece = kPieceBytes);
 void write_pieces(ByteSink& sink, const Tensor& tensor, Progress& progress);
 
+// The same tensor for one pass over its values: what a lazy storage loads is then not kept in it, so that
+// going through a model does not fill the memory with it.
+Tensor for_one_pass(const Tensor& tensor);
+
 // Throws Error(kUnsupported) with a remedy for a sparse, quantized or meta tensor, which a plain weights
 // format ("safetensors", "npy") cannot hold, and Error(kInvalidArgument) for an undefined one.
 void require_dense(const Tensor& tensor, std::string_view format);

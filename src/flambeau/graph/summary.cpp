@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/dimension_names.h"
 #include "flambeau/graph/text_atoms.h"
 #include "flambeau/graph/text_expr.h"
 #include "flambeau/graph/text_python.h"
@@ -225,10 +226,12 @@ ProgramSummary summarize(const ExportedProgram& program, size_t module_depth) {
   add_inputs(program, summary);
   add_outputs(program, summary);
   const std::unordered_map<std::string, int64_t> examples = example_values(program.graph());
+  const DimensionNames labels = dimension_names(program);
   for (const auto& [name, range] : program.range_constraints) {
     const auto example = examples.find(name);
+    const auto label = std::ranges::find(labels, name, &DimensionNames::value_type::first);
     summary.symbols.push_back(
-        {name, range.min, range.max,
+        {name, label == labels.end() ? std::string() : label->second, range.min, range.max,
          example == examples.end() ? std::nullopt : std::optional<int64_t>(example->second)});
   }
   add_operators(program, summary);

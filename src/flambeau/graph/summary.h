@@ -25,6 +25,7 @@ struct ProgramSummary {
   };
   struct Symbol {
     std::string name;
+    std::string label;  // what the author calls it: "batch"; empty when nobody said
     std::optional<int64_t> min, max;
     std::optional<int64_t> example;  // its value for the example inputs
   };

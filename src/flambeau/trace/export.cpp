@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/dimension_names.h"
 #include "flambeau/graph/verify.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/trace/fake.h"
@@ -367,6 +368,7 @@ class Exporter {
     ShapeConstraints constraints = shapes_.finish();
     program_.range_constraints = constraints.range_constraints();
     program_.guards_code = std::move(constraints.guards_code);
+    graph::set_dimension_names(program_, constraints.names);
   }
 
   // A parameter or buffer as it was before the trace.

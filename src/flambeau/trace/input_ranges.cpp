@@ -96,6 +96,10 @@ ShapeConstraints InputShapes::make_constraints() {
         const auto said = dims_.find({i, d});
         const Dim dim = said == dims_.end() ? Dim() : said->second;
         const std::string path = fmt::format("inputs{}.shape[{}]", leaf.path, d);
+        if (expr.is_symbol() && dim.kind() == DimKind::kNamed) {
+          const std::pair<std::string, std::string> name(expr.name(), dim.name());
+          if (std::ranges::find(result.names, name) == result.names.end()) result.names.push_back(name);
+        }
         if (!expr.is_integer()) {
           cut(expr, dim.kind() == DimKind::kNone || dim.is_hint() ? env_.bounds(expr) : dim.range(), path);
           note_symbols(expr);

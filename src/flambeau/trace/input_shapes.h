@@ -48,6 +48,8 @@ struct ShapeConstraints {
   // Expressions of the inputs' sizes, and symbols from data, with what they may be.
   std::vector<std::pair<symbolic::Expr, symbolic::ValueRange>> ranges;
   std::vector<std::string> guards_code;
+  // What the Dims of single symbols are called: {"s77", "batch"}.
+  std::vector<std::pair<std::string, std::string>> names;
 
   // As a program holds them.
   std::vector<std::pair<std::string, graph::RangeConstraint>> range_constraints() const;

@@ -119,11 +119,11 @@ void write_npz(ByteSink& sink, std::span<const NamedTensor> tensors, Progress& p
   for (size_t i = 0; i < plans.size(); ++i) {
     const NpyPlan& plan = plans[i];
     const std::string& name = tensors[i].name;
-    with_location("tensor", name, [&] { plan.data.storage()->bytes(); });
+    const Tensor data = with_location("tensor", name, [&] { return for_one_pass(plan.data); });
     writer.add_stream(name + std::string(kSuffix), plan.header.size() + plan.data.byte_count(),
                       [&](const std::function<void(ByteSpan)>& emit) {
                         emit(as_bytes(plan.header));
-                        emit_pieces(plan.data, emit, progress);
+                        emit_pieces(data, emit, progress);
                       });
   }
   writer.finish();

@@ -148,8 +148,9 @@ void write_safetensors(ByteSink& sink, std::span<const NamedTensor> tensors,
   sink.write(start.view());
   for (const Item& item : items) {
     // A lazy storage's error belongs to the tensor, the sink's does not.
-    with_location("tensor", item.named->name, [&] { item.named->tensor.storage()->bytes(); });
-    write_pieces(sink, item.named->tensor, progress);
+    const Tensor tensor =
+        with_location("tensor", item.named->name, [&] { return for_one_pass(item.named->tensor); });
+    write_pieces(sink, tensor, progress);
   }
 }
 

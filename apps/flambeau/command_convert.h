@@ -1,0 +1,27 @@
+// What flambeau convert takes, whether the files hold weights or programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace flambeau::cli {
+
+struct ConvertCommandOptions {
+  std::string input;
+  std::string output;
+  std::string dtype;
+  std::string format;
+  std::vector<std::string> filters;
+  std::string shard_size;
+  // Of programs.
+  std::string layout;
+  std::string schema;
+  std::string model;
+  std::string weights;
+};
+
+int convert_program(const ConvertCommandOptions& options, const CommonOptions& common);
+
+}  // namespace flambeau::cli

@@ -1,0 +1,15 @@
+// The element types as people write them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "flambeau/tensor/dtype.h"
+
+namespace flambeau {
+
+// What dtype_from_name() knows and what people write for short: "bf16", "fp16", "f32", "i64"; upper case too.
+// Files know no such names.
+std::optional<DType> parse_dtype(std::string_view text);
+
+}  // namespace flambeau
