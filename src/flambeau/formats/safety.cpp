@@ -150,14 +150,18 @@ class Checker {
   // What PyTorch unpickles of an exported program, whatever its bytes look like: by the names of the records,
   // and by what the tables of weights and constants say.
   void list_program_pickles() {
+    RecordJsonReader texts(archive_->zip());
     for (const std::string_view name : archive_->names()) {
       const zip::Entry& entry = archive_->get(name);
       if (is_pickle_of_program(name)) unpickled_.insert(&entry);
       const bool is_weights = name.starts_with(pt2::kWeights);
       if (!name.ends_with("_config.json") || (!is_weights && !name.starts_with(pt2::kConstants))) continue;
       try {
-        const std::vector<uint8_t> text = read_modest_record(archive_->zip(), entry);
-        for (const pt2::Payload& payload : pt2::read_payload_config(as_text(text))) {
+        const std::vector<pt2::Payload> payloads =
+            texts.read(entry, [](std::string_view text, const json::Limits& limits) {
+              return pt2::read_payload_config(text, limits);
+            });
+        for (const pt2::Payload& payload : payloads) {
           const std::string_view folder = is_weights ? pt2::kWeights : pt2::kConstants;
           const zip::Entry* const record = archive_->find(std::string(folder).append(payload.path));
           if (payload.is_pickled && record != nullptr) unpickled_.insert(record);
@@ -177,7 +181,7 @@ class Checker {
     if (entry.size < 4) return;
     std::shared_ptr<Mapping> inside;
     if (is_stored) {
-      inside = Mapping::borrow(mapping_->mutable_bytes().subspan(entry.data_offset, entry.size), mapping_);
+      inside = Mapping::part(mapping_, mapping_->mutable_bytes().subspan(entry.data_offset, entry.size));
     } else {
       try {
         inside = Mapping::from_buffer(read_modest_record(archive.zip(), entry));
@@ -376,7 +380,7 @@ bool SafetyReport::is_harmless() const {
 }
 
 SafetyReport check_safety(const std::shared_ptr<Mapping>& mapping, Progress& progress) {
-  return Checker(mapping, progress).run();
+  return mapping->reading([&] { return Checker(mapping, progress).run(); });
 }
 
 }  // namespace flambeau
