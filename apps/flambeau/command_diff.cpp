@@ -109,12 +109,13 @@ class Differ {
 int run_diff(const DiffOptions& options, const CommonOptions& common) {
   catch_interrupts();
   ProgressBar progress(common.quiet || common.json);
-  const bool is_programs = is_program_file(options.a) && is_program_file(options.b);
+  const std::shared_ptr<Mapping> a = open_model_file(options.a);
+  const std::shared_ptr<Mapping> b = open_model_file(options.b);
+  const bool is_programs = is_program_kind(recognize_file(a).kind) && is_program_kind(recognize_file(b).kind);
   DiffRows structure;
-  if (is_programs) structure = diff_structure(options.a, options.b);
+  if (is_programs) structure = diff_structure(a, b);
   Differ differ(options, progress);
-  if (!is_programs || structure.has_weights)
-    differ.run(load_checkpoint(options.a), load_checkpoint(options.b));
+  if (!is_programs || structure.has_weights) differ.run(load_checkpoint(a), load_checkpoint(b));
   const bool is_equal = differ.rows().empty() && structure.rows.empty();
   if (common.json) {
     json::Value value;

@@ -9,7 +9,7 @@
 
 namespace flambeau::cli {
 
-DiffRows diff_structure(const std::string& a, const std::string& b) {
+DiffRows diff_structure(const std::shared_ptr<Mapping>& a, const std::shared_ptr<Mapping>& b) {
   pt2::Package first = pt2::read_package(a);
   pt2::Package second = pt2::read_package(b);
   DiffRows rows;

@@ -248,10 +248,11 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& path = options.files[i];
     try {
-      Inspection inspection = inspect_file(path);
+      const std::shared_ptr<Mapping> file = open_model_file(path);
+      Inspection inspection = inspect_file(file);
       std::optional<pt2::Package> package;
       if (is_program_kind(inspection.kind)) {
-        package = pt2::read_package(path);
+        package = pt2::read_package(file);
         for (const std::string& note : package->notes) inspection.notes.push_back(note);
       }
       const pt2::Package* const shown = package ? &*package : nullptr;

@@ -32,7 +32,7 @@ pt2::PackageLayout output_layout(const ConvertCommandOptions& options, pt2::Pack
 
 void report_notes(const pt2::Notes& notes, const CommonOptions& common) {
   if (common.quiet || common.json) return;
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note, 400));
+  for (const std::string& note : notes) print_to_stderr("note: {}\n", printable(note, 400));
 }
 
 json::Array notes_json(const pt2::Notes& notes) {
@@ -42,10 +42,6 @@ json::Array notes_json(const pt2::Notes& notes) {
 }
 
 }  // namespace
-
-bool is_program_file(const std::string& path) {
-  return is_program_kind(recognize_file(Mapping::open(path)).kind);
-}
 
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common) {
   catch_interrupts();

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "flambeau/files.h"
 
 namespace flambeau::cli {
 
@@ -113,6 +116,7 @@ struct ModelOptions {
   std::vector<std::string> operators;  // shared libraries
   uint64_t seed = 0;
   bool no_plan = false;
+  bool ignore_guards = false;
 };
 
 struct RunCommandOptions {
@@ -137,8 +141,7 @@ struct BenchOptions {
 };
 int run_bench(const BenchOptions& options, const CommonOptions& common);
 
-// What convert, diff and inspect do where the files are exported programs.
-bool is_program_file(const std::string& path);
+// What convert does where the files are exported programs.
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common);
 
 // How two files of programs differ apart from their weights.
@@ -154,7 +157,7 @@ struct DiffRows {
   size_t follows = 0;        // nodes that differ because an operand does
   bool has_weights = false;  // both files
 };
-DiffRows diff_structure(const std::string& a, const std::string& b);
+DiffRows diff_structure(const std::shared_ptr<Mapping>& a, const std::shared_ptr<Mapping>& b);
 
 // A completion script for bash, zsh or fish.
 int run_completion(const std::string& shell);

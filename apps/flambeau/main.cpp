@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
+#include <system_error>
 
 #include "commands.h"
 #include "flambeau/error.h"
 #include "reports.h"
+#include "terminal.h"
 
 namespace {
 
@@ -93,6 +96,8 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option("--operators", options.operators,
                   "A shared library with operators that the program needs; its code runs. May be repeated")
       ->allow_extra_args(false);
+  command.add_flag("--ignore-guards", options.ignore_guards,
+                   "Run although conditions on the inputs cannot be read, and so not be checked");
   command.add_flag("--no-plan", options.no_plan, "Interpret node by node, without planning ahead");
 }
 
@@ -107,13 +112,21 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, ch
     message = fmt::format("'{}' is not a subcommand", flambeau::printable(argv[1]));
   }
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "flambeau: {} (see '{} --help')\n", message, command);
+  print_to_stderr("flambeau: {} (see '{} --help')\n", message, command);
+  return kExitError;
+}
+
+// A full disk must not pass for success in a script.
+int report_lost_output() {
+  if (!is_reader_gone())
+    report_error(flambeau::Error(flambeau::ErrorCode::kIo, "standard output cannot be written"), {});
   return kExitError;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_closed_streams();
   CLI::App app{kDescription, "flambeau"};
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("flambeau ") + FLAMBEAU_VERSION);
@@ -293,8 +306,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return report_usage(app, error, argc, argv);
+    if (error.get_exit_code() != 0) return report_usage(app, error, argc, argv);
+    const int code = app.exit(error);  // --help, --version
+    return std::cout.flush() ? code : report_lost_output();
   }
 
   const auto run_chosen = [&] {
@@ -315,9 +329,10 @@ int main(int argc, char** argv) {
   try {
     const int code = run_chosen();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    // A full disk must not pass for success in a script.
-    report_error(flambeau::Error(flambeau::ErrorCode::kIo, "standard output cannot be written"), {});
-    return kExitError;
+    return report_lost_output();
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return report_lost_output();
+    report_error(flambeau::Error(flambeau::ErrorCode::kIo, error.what()), common);
   } catch (const flambeau::Error& error) {
     report_error(error, common);
   } catch (const std::bad_alloc&) {

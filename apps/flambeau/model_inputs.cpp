@@ -10,6 +10,7 @@
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/operators.h"
+#include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
@@ -189,6 +190,11 @@ class Gatherer {
     return {};
   }
 
+  Dims sizes_of(const Leaf& leaf) {
+    if (!sizes_) sizes_.emplace(program_, symbols_);
+    return sizes_->of(leaf);
+  }
+
   Value make(const Leaf& leaf, const std::string& what) {
     if (leaf.kind == "str") return what;
     if (what == "None") return {};
@@ -201,14 +207,14 @@ class Gatherer {
       return leaf.kind == "float" ? Value(number->to_double()) : Value(*number);
     }
     if (const std::optional<Recipe> recipe = parse_recipe(what)) {
-      const Dims sizes = recipe->sizes ? *recipe->sizes : input_sizes(program_, leaf, symbols_);
+      const Dims sizes = recipe->sizes ? *recipe->sizes : sizes_of(leaf);
       if (recipe->kind != "random")
         return filled_tensor(leaf.dtype, sizes, Scalar(recipe->kind == "ones" ? 1 : 0));
       std::pair<int64_t, int64_t> range = {0, 2};
       if (recipe->range) range = {recipe->range->first, recipe->range->second + 1};
       return random_tensor(leaf.dtype, sizes, generator_, range);
     }
-    if (number) return filled_tensor(leaf.dtype, input_sizes(program_, leaf, symbols_), *number);
+    if (number) return filled_tensor(leaf.dtype, sizes_of(leaf), *number);
     return tensor_from_file(what, leaf);
   }
 
@@ -240,6 +246,7 @@ class Gatherer {
   const ModelOptions& options_;
   Generator generator_;
   SymbolSizes symbols_;
+  std::optional<InputSizes> sizes_;  // made when somebody asks
   std::vector<std::optional<std::string>> specs_;
   std::optional<std::string> rest_;  // of the inputs that have none of their own
   std::vector<Value> values_;
@@ -252,12 +259,18 @@ Program open_program(const std::string& file, const ModelOptions& options, const
   load_options.model = options.model;
   load_options.program.threads = common.threads;
   load_options.program.plan = !options.no_plan;
+  load_options.program.ignore_guards = options.ignore_guards;
   if (!options.operators.empty()) {
     auto library = std::make_shared<ops::Library>();
     for (const std::string& path : options.operators) load_operators(path, *library);
     load_options.program.library = std::move(library);
   }
-  return with_model(file, [&] { return load(file, std::move(load_options)); });
+  Program program = with_model(file, [&] { return load(file, std::move(load_options)); });
+  if (!common.quiet) {
+    for (const std::string& guard : program.unknown_guards())
+      print_to_stderr("note: not checked: {}\n", printable(guard, 400));
+  }
+  return program;
 }
 
 std::vector<Value> gather_inputs(const Program& program, const ModelOptions& options) {
