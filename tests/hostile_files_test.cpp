@@ -277,7 +277,7 @@ TEST(HostileFiles, HeadersOfSafetensors) {
     many += fmt::format("\"{}\":{{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}},", i);
   }
   many.back() = '}';
-  EXPECT_EQ(outcome(file(many)), "limit");
+  EXPECT_EQ(outcome(file(many)), "opened");
   const std::string ends = "\"data_offsets\":[0,0]}}";
   EXPECT_EQ(outcome(file("{\"a\":{\"dtype\":\"U8\",\"shape\":[0" + times(500'000, ",1") + "]," + ends)),
             "corrupt");
@@ -285,6 +285,34 @@ TEST(HostileFiles, HeadersOfSafetensors) {
       outcome(file("{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"x\":[0" + times(500'000, ",[]") + "]," + ends)),
       "opened");
   EXPECT_EQ(outcome(file("{\"a\":" + std::string(1'000'000, '['))), "limit");
+}
+
+// JSON costs many times its text, and a text in an archive a thousand times its bytes there.
+TEST(HostileFiles, InflatedJson) {
+  const auto file = [](const std::string& text) {
+    const std::string record = "models/model.json";
+    return zip_file({{"archive_format", "pt2"}, {"archive_version", "0"}, {record, text}}, record);
+  };
+  EXPECT_EQ(outcome(file("[" + times(10'000'000, "[],") + "[]]")), "limit");  // inflates to too much
+  const std::string program = "{\"graph_module\": {\"graph\": {\"nodes\": ";
+  for (const std::string& item : {"[],"s, "{},"s, "0,"s, "\"\","s, "{\"a\":0},"s, "\"0123456789abcdef\","s}) {
+    // Long strings cost the least.
+    const std::string values =
+        "[" + times((item.size() > 16 ? 3'000'000 : 1'000'000) / item.size(), item) + "0]";
+    EXPECT_EQ(outcome(file(values)), "limit") << item;
+    EXPECT_EQ(outcome(file(program + values + "}}}")), "limit") << item;
+    EXPECT_EQ(outcome(file(program + "[NaN], \"x\": " + values + "}}}")), "limit") << item;
+  }
+  std::string keys = "{\"0\":0";
+  for (int i = 1; i < 300'000; ++i) keys += fmt::format(",\"{}\":0", i);
+  EXPECT_EQ(outcome(file(keys + "}")), "limit");
+  // Strings that are texts again, such as descriptions of inputs.
+  const std::string spec = "[1, [" + times(1'000'000, "[],") + "[]]]";
+  EXPECT_EQ(outcome(file("{\"in_spec\": \"" + spec + "\"}")), "limit");
+  // Marks of the archive.
+  EXPECT_EQ(
+      outcome(zip_file({{"data.pkl", "\x80\x02}."}, {"byteorder", times(5'000'000, "little")}}, "byteorder")),
+      "limit");
 }
 
 TEST(HostileFiles, OverlappingViewsInTheOldForm) {

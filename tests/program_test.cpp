@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include "flambeau/error.h"
 #include "flambeau/runtime.h"
 #include "flambeau/tensor.h"
+#include "support/temporary_folder.h"
 
 namespace flambeau {
 namespace {
@@ -151,6 +153,65 @@ TEST(Program, WrongInputsAreNamed) {
   EXPECT_EQ(error_of(fixed, {elsewhere}),
             "input 'x' (args[0]) is on the device cuda:0, and the program runs on the CPU (copy it to the "
             "CPU first)");
+}
+
+// Conditions that nobody here can read are not passed over in silence.
+TEST(Program, UnreadableConditionsAreRefused) {
+  const Program plain = open("shapes.derived");
+  const auto load_with = [&](const auto& change, bool ignore) {
+    graph::ExportedProgram exported = plain.exported().clone();
+    change(exported);
+    ProgramOptions made = options(true);
+    made.ignore_guards = ignore;
+    return Program(std::move(exported), made);
+  };
+  const auto error_with = [&](const auto& change) -> std::string {
+    try {
+      load_with(change, false);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string start = "conditions on the program's inputs cannot be read, and so not be checked: ";
+  const std::string end =
+      " (run it without checking them: --ignore-guards, or ignore_guards in the options of load)";
+  const auto guards = [](graph::ExportedProgram& exported) {
+    exported.guards_code = {"L['x'].is_cuda()", "L['x'].size()[0] > 3", "L['z'].size()[0] > 3"};
+  };
+  EXPECT_EQ(error_with(guards), start + "L['x'].is_cuda(); L['z'].size()[0] > 3" + end);
+  EXPECT_EQ(error_with([](graph::ExportedProgram& exported) {
+              exported.range_constraints.emplace_back("s77 +", graph::RangeConstraint{.min = 3, .max = 9});
+            }),
+            start + "3 <= s77 + <= 9" + end);
+  EXPECT_TRUE(error_with([](graph::ExportedProgram& exported) {
+                exported.guards_code.assign(12, "nonsense(");
+              }).ends_with("nonsense(; and 2 more" + end));
+  Program ignoring = load_with(guards, true);
+  EXPECT_EQ(ignoring.unknown_guards(),
+            (std::vector<std::string>{"L['x'].is_cuda()", "L['z'].size()[0] > 3"}));
+  EXPECT_EQ(error_of(ignoring, {floats({4}), floats({9})}), "no error");
+  // What can be read is checked all the same.
+  EXPECT_TRUE(
+      error_of(ignoring, {floats({3}), floats({7})}).starts_with("the inputs break the program's guard"));
+}
+
+TEST(Program, AChangedFileGivesAnErrorInsteadOfResults) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "model.pt2";
+  std::filesystem::copy_file(golden("weights.tied"), path);
+  Program program = load(path, {{}, options(true)});
+  std::vector<Value> leaves;
+  for (const Leaf& leaf : program.inputs()) {
+    Dims sizes;
+    for (const std::string& size : leaf.sizes) sizes.push_back(std::stoll(size));
+    leaves.emplace_back(Tensor::zeros(leaf.dtype, sizes));
+  }
+  EXPECT_EQ(error_of(program, leaves), "no error");
+  std::filesystem::resize_file(path, 100);
+  EXPECT_TRUE(error_of(program, leaves).starts_with(path + ": was changed while it was in use: it had "));
+  EXPECT_TRUE(error_of(program, leaves).starts_with(path + ": was changed while it was in use: it had "));
 }
 
 // What a guard says, and the sizes that break it.

@@ -72,7 +72,7 @@ std::vector<std::string> names_to_extract(const std::shared_ptr<Mapping>& mappin
 }
 
 int run_list(const ListOptions& options, const CommonOptions& common) {
-  const std::shared_ptr<Mapping> mapping = Mapping::open(options.file);
+  const std::shared_ptr<Mapping> mapping = open_model_file(options.file);
   const std::vector<RecordInfo> records = with_location("file", options.file, [&] {
     std::vector<RecordInfo> found = list_records(mapping);
     if (found.empty()) {
@@ -90,7 +90,7 @@ int run_list(const ListOptions& options, const CommonOptions& common) {
 }
 
 int run_extract(const ExtractOptions& options, const CommonOptions& common) {
-  const std::shared_ptr<Mapping> mapping = Mapping::open(options.file);
+  const std::shared_ptr<Mapping> mapping = open_model_file(options.file);
   return with_location("file", options.file, [&] {
     const std::vector<std::string> names = names_to_extract(mapping, options);
     const RecordExtractor extractor(mapping);

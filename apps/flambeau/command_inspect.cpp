@@ -189,7 +189,7 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
     const std::string& path = options.files[i];
     try {
       // Opened once: a pipe cannot be read twice.
-      const std::shared_ptr<Mapping> mapping = Mapping::open(weights_file_of(path));
+      const std::shared_ptr<Mapping> mapping = open_model_file(weights_file_of(path));
       Inspection inspection = inspect_file(mapping);
       std::optional<pt2::Package> package;
       if (is_program_kind(inspection.kind)) {

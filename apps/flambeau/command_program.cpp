@@ -50,7 +50,7 @@ void save_to(const pt2::Package& package, const std::string& path, pt2::PackageL
 
 void report_notes(const pt2::Notes& notes, const CommonOptions& common) {
   if (common.quiet || common.json) return;
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note, 400));
+  for (const std::string& note : notes) print_to_stderr("note: {}\n", printable(note, 400));
 }
 
 json::Array notes_json(const pt2::Notes& notes) {

@@ -1,12 +1,15 @@
 // The command line of flambeau: the list of subcommands, and the one place where errors become messages.
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
+#include <system_error>
 
 #include "commands.h"
 #include "flambeau/error.h"
 #include "parser.h"
 #include "reports.h"
+#include "terminal.h"
 
 namespace {
 
@@ -22,12 +25,19 @@ std::vector<Option> common_options(CommonOptions& common) {
   };
 }
 
+// A full disk must not pass for success in a script.
+int report_lost_output() {
+  if (!is_reader_gone()) report_error(Error(ErrorCode::kIo, "standard output cannot be written"), {});
+  return kExitError;
+}
+
 int run(const Command& command, const CommonOptions& common) {
   try {
     const int code = command.run(common);
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    // A full disk must not pass for success in a script.
-    report_error(Error(ErrorCode::kIo, "standard output cannot be written"), {});
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : report_lost_output();
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return report_lost_output();
+    report_error(Error(ErrorCode::kIo, error.what()), common);
   } catch (const Error& error) {
     report_error(error, common);
   } catch (const std::bad_alloc&) {
@@ -42,6 +52,7 @@ int run(const Command& command, const CommonOptions& common) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_closed_streams();
   CommonOptions common;
   const std::vector<Option> options = common_options(common);
   std::vector<Command> commands = {
@@ -51,5 +62,6 @@ int main(int argc, char** argv) {
   };
   commands.push_back(completion_command(commands, options));
   const Parsed parsed = parse(commands, options, argc, argv);
-  return parsed.command == nullptr ? parsed.exit_code : run(*parsed.command, common);
+  if (parsed.command != nullptr) return run(*parsed.command, common);
+  return std::cout.flush() ? parsed.exit_code : report_lost_output();  // --help, --version
 }

@@ -11,6 +11,7 @@
 #include "flambeau/error.h"
 #include "flambeau/operators.h"
 #include "flambeau/tensor.h"
+#include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
@@ -231,6 +232,12 @@ class Gatherer {
     return {};
   }
 
+  // To be asked when all that is given has been looked at.
+  Dims sizes_of(const Leaf& leaf) {
+    if (!sizes_) sizes_.emplace(program_, symbols_);
+    return sizes_->of(leaf);
+  }
+
   Value make(const Leaf& leaf, const std::string& what) {
     if (leaf.kind == "str") return what;
     if (what == "None") return {};
@@ -243,14 +250,14 @@ class Gatherer {
       return leaf.kind == "float" ? Value(number->to_double()) : Value(*number);
     }
     if (const std::optional<Recipe> recipe = parse_recipe(what)) {
-      const Dims sizes = recipe->sizes ? *recipe->sizes : input_sizes(program_, leaf, symbols_);
+      const Dims sizes = recipe->sizes ? *recipe->sizes : sizes_of(leaf);
       if (recipe->kind != "random")
         return filled_tensor(leaf.dtype, sizes, Scalar(recipe->kind == "ones" ? 1 : 0));
       std::pair<int64_t, int64_t> range = {0, 2};
       if (recipe->range) range = {recipe->range->first, recipe->range->second + 1};
       return random_tensor(leaf.dtype, sizes, generator_, range);
     }
-    if (number) return filled_tensor(leaf.dtype, input_sizes(program_, leaf, symbols_), *number);
+    if (number) return filled_tensor(leaf.dtype, sizes_of(leaf), *number);
     return tensor_from_file(what, leaf, options_.cast);
   }
 
@@ -276,8 +283,8 @@ class Gatherer {
                                                    examples.size(), leaves.size()));
     }
     for (const size_t i : missing) {
-      const bool fits = !examples[i].is_tensor() || symbols_.empty() ||
-                        examples[i].tensor().sizes() == input_sizes(program_, leaves[i], symbols_);
+      const bool fits =
+          !examples[i].is_tensor() || symbols_.empty() || examples[i].tensor().sizes() == sizes_of(leaves[i]);
       values_[i] = fits ? std::move(examples[i]) : make(leaves[i], "random");
     }
   }
@@ -286,6 +293,7 @@ class Gatherer {
   const ModelOptions& options_;
   Generator generator_;
   SymbolSizes symbols_;
+  std::optional<InputSizes> sizes_;  // made when somebody asks
   std::vector<std::optional<std::string>> specs_;
   std::optional<std::string> rest_;  // of the inputs that have none of their own
   std::vector<Value> values_;
@@ -313,6 +321,8 @@ std::vector<Option> model_options(ModelOptions& options) {
              "A shared library with operators that the program needs; its code runs. May be repeated",
              &options.operators)
           .takes(Takes::kInput),
+      Option("--ignore-guards", "Run although conditions on the inputs cannot be read, and so not be checked",
+             &options.ignore_guards),
       Option("--no-plan", "Interpret node by node, without planning ahead", &options.no_plan),
   };
 }
@@ -322,12 +332,18 @@ Program open_program(const std::string& file, const ModelOptions& options, const
   load_options.model = options.model;
   load_options.program.threads = common.threads;
   load_options.program.plan = !options.no_plan;
+  load_options.program.ignore_guards = options.ignore_guards;
   if (!options.operators.empty()) {
     auto library = std::make_shared<ops::Library>();
     for (const std::string& path : options.operators) load_operators(path, *library);
     load_options.program.library = std::move(library);
   }
-  return with_model(file, [&] { return load(file, std::move(load_options)); });
+  Program program = with_model(file, [&] { return load(file, std::move(load_options)); });
+  if (!common.quiet) {
+    for (const std::string& guard : program.unknown_guards())
+      print_to_stderr("note: not checked: {}\n", printable(guard, 400));
+  }
+  return program;
 }
 
 std::vector<Value> gather_inputs(const Program& program, const ModelOptions& options) {

@@ -20,6 +20,7 @@ struct ModelOptions {
   std::vector<std::string> operators;  // shared libraries
   uint64_t seed = 0;
   bool no_plan = false;
+  bool ignore_guards = false;
   bool cast = false;
 };
 std::vector<Option> model_options(ModelOptions& options);

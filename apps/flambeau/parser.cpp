@@ -9,6 +9,7 @@
 #include <map>
 
 #include "flambeau/error.h"
+#include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
@@ -125,8 +126,8 @@ void report_usage(const CLI::App& app, const CLI::ParseError& error, const Comma
   if (!word.empty() && (is_unexpected || command == nullptr))
     message = unexpected_text(word, command, commands, common);
   std::ranges::replace(message, '\n', ' ');
-  fmt::print(stderr, "flambeau: {} (see 'flambeau{}{} --help')\n", printable(message, 400),
-             command == nullptr ? "" : " ", command == nullptr ? "" : command->name);
+  print_to_stderr("flambeau: {} (see 'flambeau{}{} --help')\n", printable(message, 400),
+                  command == nullptr ? "" : " ", command == nullptr ? "" : command->name);
 }
 
 std::string footer_of(const Command& command) {

@@ -60,12 +60,12 @@ void ProgressBar::draw() {
   const uint64_t done = done_;
   const std::string speed = human_bytes(static_cast<uint64_t>(static_cast<double>(done) / seconds)) + "/s";
   if (total_ == 0) {
-    fmt::print(stderr, "\r\x1b[K{}: {} ({})", stage_, human_bytes(done), speed);
+    print_to_stderr("\r\x1b[K{}: {} ({})", stage_, human_bytes(done), speed);
   } else {
     const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
     const int filled = static_cast<int>(part * kWidth);
-    fmt::print(stderr, "\r\x1b[K{} [{}{}] {:.0f}% {}", stage_, std::string(static_cast<size_t>(filled), '#'),
-               std::string(static_cast<size_t>(kWidth - filled), '.'), part * 100, speed);
+    print_to_stderr("\r\x1b[K{} [{}{}] {:.0f}% {}", stage_, std::string(static_cast<size_t>(filled), '#'),
+                    std::string(static_cast<size_t>(kWidth - filled), '.'), part * 100, speed);
   }
   std::fflush(stderr);
   is_drawn_ = true;
@@ -73,7 +73,7 @@ void ProgressBar::draw() {
 
 void ProgressBar::erase() {
   if (!is_drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  print_to_stderr("\r\x1b[K");
   std::fflush(stderr);
   is_drawn_ = false;
 }

@@ -18,8 +18,8 @@ void report_error(const Error& error, const CommonOptions& common) {
     return;
   }
   const bool has_color = use_color(STDERR_FILENO);
-  fmt::print(stderr, "{}flambeau:{} {}\n", has_color ? "\x1b[31m" : "", has_color ? "\x1b[0m" : "",
-             error.what());
+  print_to_stderr("{}flambeau:{} {}\n", has_color ? "\x1b[31m" : "", has_color ? "\x1b[0m" : "",
+                  error.what());
 }
 
 void print_records(const std::vector<RecordInfo>& records, size_t limit,

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "progress_bar.h"
+#include "terminal.h"
 
 namespace flambeau::cli {
 
@@ -41,12 +42,12 @@ void RunWatch::watch() {
     if (interrupts.cancelled()) cancel_ = true;
     const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
     if (!is_shown_ || seconds < 1) continue;
-    fmt::print(stderr, "\r\x1b[K{}: {:.0f} s", stage_, seconds);
+    print_to_stderr("\r\x1b[K{}: {:.0f} s", stage_, seconds);
     std::fflush(stderr);
     is_drawn = true;
   }
   if (is_drawn) {
-    fmt::print(stderr, "\r\x1b[K");
+    print_to_stderr("\r\x1b[K");
     std::fflush(stderr);
   }
 }

@@ -1,11 +1,13 @@
 #include "terminal.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace flambeau::cli {
 namespace {
@@ -49,6 +51,28 @@ bool use_color(int fd) {
 std::string styled(std::string_view text, Style style) {
   if (style == Style::kPlain || !use_color(STDOUT_FILENO)) return std::string(text);
   return fmt::format("{}{}\x1b[0m", code_of(style), text);
+}
+
+void write_to_stderr(std::string_view text) {
+  [[maybe_unused]] const size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void open_closed_streams() {
+  constexpr std::pair<int, int> kStreams[] = {
+      {STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
+  for (const auto& [fd, mode] : kStreams) {
+    if (fcntl(fd, F_GETFD) != -1) continue;
+    const int opened = open("/dev/null", mode);
+    if (opened != -1 && opened != fd) {
+      dup2(opened, fd);
+      close(opened);
+    }
+  }
+}
+
+bool is_reader_gone() {
+  struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
 std::string human_bytes(uint64_t bytes) {

@@ -1,9 +1,12 @@
 // What the command prints with: color on terminals, aligned columns, byte counts that people can read.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace flambeau::cli {
@@ -15,6 +18,20 @@ bool use_color(int fd);
 
 // The text, in color when standard output wants it.
 std::string styled(std::string_view text, Style style);
+
+// Says it on standard error, if that takes it: there is nowhere else to say that it does not.
+void write_to_stderr(std::string_view text);
+template <typename... Arguments>
+void print_to_stderr(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  write_to_stderr(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+// Standard streams that whoever started the command has closed are opened on nothing, so that no file of ours
+// takes their place: reading or writing one fails, except for errors that nobody wants to see.
+void open_closed_streams();
+
+// Whether nobody reads standard output any more, as behind "| head": no error worth a word.
+bool is_reader_gone();
 
 // "1.2 MB".
 std::string human_bytes(uint64_t bytes);

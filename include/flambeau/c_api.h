@@ -126,6 +126,8 @@ typedef struct flambeau_load_options {
   const char* model; /* which one of a package with several */
   int32_t threads;   /* 0: as many as the machine has cores */
   int32_t interpret; /* 1: no planning ahead */
+  int32_t
+      ignore_guards; /* 1: load it although conditions on its inputs cannot be read, and so not be checked */
 } flambeau_load_options;
 
 typedef struct flambeau_run_options {

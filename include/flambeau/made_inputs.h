@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "flambeau/runtime.h"
+#include "flambeau/symbolic/evaluate.h"
 
 namespace flambeau {
 
@@ -15,9 +16,20 @@ using kernels::Generator;
 // Values of the symbols in sizes: {"s77", 8}; or by the name that the model's author gave them: {"batch", 8}.
 using SymbolSizes = std::map<std::string, int64_t, std::less<>>;
 
-// The sizes of an input that is a tensor. A symbol is what `symbols` says, else what it was when the program
-// was exported, else the smallest the program allows. Throws Error(kInvalidArgument) for symbols that stand
-// for nothing in the program, for sizes below zero, and where a symbol has no value.
+// The sizes of a program's inputs. A symbol is what `symbols` says, else what it was when the program was
+// exported, else the smallest the program allows.
+class InputSizes {
+ public:
+  // Throws Error(kInvalidArgument) for symbols that stand for nothing in the program.
+  explicit InputSizes(const Program& program, const SymbolSizes& symbols = {});
+  // Of an input that is a tensor. Throws Error(kInvalidArgument) for sizes below zero, and where a symbol has
+  // no value.
+  Dims of(const Leaf& leaf) const;
+
+ private:
+  symbolic::Bindings bindings_;
+};
+// The same for one input.
 Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols = {});
 
 // What the sizes of one input say of the symbols in them, so that others can follow: of an input x of

@@ -45,12 +45,14 @@ _session = Session()
 ops = _ops.Operators(_session)
 
 
-def load(source, *, model="", threads=None, plan=True):
+def load(source, *, model="", threads=None, plan=True, ignore_guards=False):
     """Opens an exported program (.pt2) and makes it ready to run.
 
     source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
-    threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node."""
-    return Program(_session, source, model, threads, plan)
+    threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node.
+    ignore_guards: True loads it although conditions on its inputs cannot be read, and so not be checked; those are its
+    unknown_guards."""
+    return Program(_session, source, model, threads, plan, ignore_guards)
 
 
 def inspect(path, *, stats=False, sha256=False):

@@ -20,6 +20,7 @@ def load(
     model: str = "",
     threads: int | None = None,
     plan: bool = True,
+    ignore_guards: bool = False,
 ) -> Program: ...
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 

@@ -47,8 +47,8 @@ class Program:
     Arguments are those of the model's forward(), nested as there: PyTorch tensors, numpy arrays or anything with
     __dlpack__, numbers. Results are flambeau.Tensors, nested as forward() nests them."""
 
-    def __init__(self, session, source, model, threads, plan):
-        self._program = _flambeau.Program(session, source, model, threads, plan, Record)
+    def __init__(self, session, source, model, threads, plan, ignore_guards):
+        self._program = _flambeau.Program(session, source, model, threads, plan, ignore_guards, Record)
 
     @property
     def inputs(self):
@@ -72,7 +72,8 @@ class Program:
 
     @property
     def unknown_guards(self):
-        """Conditions of the program that are not checked, as nobody here can read them."""
+        """Conditions on the inputs that are not checked, as nobody here can read them. There are none unless load was told
+        to ignore them."""
         return self._program.unknown_guards
 
     def __call__(self, *args, **kwargs):

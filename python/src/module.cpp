@@ -210,7 +210,7 @@ void bind_programs(py::module_& module) {
       .def("__repr__", &Leaf::to_string);
   py::class_<LoadedProgram>(module, "Program")
       .def(py::init<std::shared_ptr<Session>, const py::object&, const std::string&, const py::object&, bool,
-                    py::object>())
+                    bool, py::object>())
       .def_property_readonly("inputs", [](const LoadedProgram& self) { return self.program().inputs(); })
       .def_property_readonly("outputs", [](const LoadedProgram& self) { return self.program().outputs(); })
       .def_property_readonly("in_spec",

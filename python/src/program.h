@@ -141,12 +141,13 @@ class Unflattener {
 class LoadedProgram {
  public:
   LoadedProgram(std::shared_ptr<Session> session, const py::object& source, const std::string& model,
-                const py::object& threads, bool plan, py::object record)
+                const py::object& threads, bool plan, bool ignore_guards, py::object record)
       : session_(std::move(session)), record_(std::move(record)), program_([&] {
           LoadOptions options{.model = model, .program = {}};
           options.program.threads = threads.is_none() ? session_->threads() : threads.cast<int>();
           options.program.library = session_->shared_library();
           options.program.plan = plan;
+          options.program.ignore_guards = ignore_guards;
           if (PyObject_CheckBuffer(source.ptr()) != 0) {
             const py::buffer_info buffer = py::reinterpret_borrow<py::buffer>(source).request();
             const auto* const data = static_cast<const uint8_t*>(buffer.ptr);

@@ -144,3 +144,73 @@ def test_many_threads_run_one_program(tmp_path):
     for thread in threads:
         thread.join(60)
     assert list(sums) == [18.0] * 80
+
+
+class Image(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 16, 3, bias=False), torch.nn.BatchNorm2d(16), torch.nn.ReLU(), torch.nn.Conv2d(16, 8, 3)
+        )
+        self.head = torch.nn.Linear(8, 10)
+
+    def forward(self, x):
+        return self.head(self.layers(x).mean((2, 3)))
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.LSTM(24, 40, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.layer(x)[0]
+
+
+FIRST_RUNS = {
+    "image": (Image, (3, 17, 17)),
+    "linear": (lambda: torch.nn.Sequential(torch.nn.Linear(300, 500), torch.nn.GELU(), torch.nn.Linear(500, 70)), (300,)),
+    "recurrent": (Recurrent, (7, 24)),
+    "attention": (lambda: torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True), (9, 64)),
+}
+
+
+@pytest.mark.parametrize("name", FIRST_RUNS)
+@pytest.mark.parametrize("is_dynamic", [False, True])
+def test_the_first_run_gives_the_bits_of_the_others(tmp_path, name, is_dynamic):
+    torch.manual_seed(3)
+    make, sizes = FIRST_RUNS[name]
+    module = make().eval()
+    shapes = ({0: torch.export.Dim("batch", min=1, max=64)},) if is_dynamic else None
+    path = export(tmp_path, module, (torch.randn(5, *sizes),), dynamic_shapes=shapes)
+    program = flambeau.load(path)
+    for batch in (5, 2, 11, 5) if is_dynamic else (5,):
+        x = torch.randn(batch, *sizes)
+        first = program(x).numpy().copy()
+        for _ in range(3):
+            assert (program(x).numpy().view(np.int32) == first.view(np.int32)).all(), batch
+        # Nor does it matter what ran before.
+        assert (flambeau.load(path)(x).numpy().view(np.int32) == first.view(np.int32)).all(), batch
+        np.testing.assert_allclose(first, module(x).detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_guards_that_cannot_be_read(tmp_path):
+    class Add(torch.nn.Module):
+        def forward(self, x):
+            return x + 1
+
+    import zipfile
+
+    path, changed = export(tmp_path, Add(), (torch.ones(3),)), tmp_path / "changed.pt2"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(changed, "w", zipfile.ZIP_STORED) as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if "/models/" in name:
+                assert b'"guards_code": []' in data
+                data = data.replace(b'"guards_code": []', b'"guards_code": ["check(L[\'x\'])"]')
+            new.writestr(name, data)
+    with pytest.raises(flambeau.Error, match=r"cannot be read, and so not be checked: check\(L\['x'\]\)"):
+        flambeau.load(changed)
+    program = flambeau.load(changed, ignore_guards=True)
+    assert program.unknown_guards == ["check(L['x'])"]
+    assert program(torch.ones(3)).tolist() == [2.0] * 3

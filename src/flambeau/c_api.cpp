@@ -191,6 +191,7 @@ flambeau::LoadOptions read_options(const flambeau_load_options* options) {
   if (options->model != nullptr) read.model = options->model;
   read.program.threads = options->threads;
   read.program.plan = options->interpret == 0;
+  read.program.ignore_guards = options->ignore_guards != 0;
   return read;
 }
 

@@ -12,7 +12,6 @@
 #include "flambeau/graph/dimension_names.h"
 #include "flambeau/graph/summary.h"
 #include "flambeau/kernels/random.h"
-#include "flambeau/symbolic/evaluate.h"
 #include "flambeau/symbolic/parse.h"
 #include "flambeau/tensor/convert.h"
 
@@ -96,13 +95,19 @@ symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbo
 
 }  // namespace
 
+InputSizes::InputSizes(const Program& program, const SymbolSizes& symbols)
+    : bindings_(bindings_for(program, symbols)) {}
+
 Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols) {
-  const symbolic::Bindings bindings = bindings_for(program, symbols);
+  return InputSizes(program, symbols).of(leaf);
+}
+
+Dims InputSizes::of(const Leaf& leaf) const {
   std::vector<int64_t> sizes;
   for (const std::string& text : leaf.sizes) {
     const symbolic::Number size = [&] {
       try {
-        return symbolic::evaluate(symbolic::parse(text), bindings);
+        return symbolic::evaluate(symbolic::parse(text), bindings_);
       } catch (const Error& error) {
         throw Error(ErrorCode::kInvalidArgument,
                     fmt::format("the size {} of input '{}' has no value: {}", printable(text),

@@ -9,6 +9,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "flambeau/archive/json_budget.h"
 #include "flambeau/archive/json_cursor.h"
 #include "flambeau/archive/json_document.h"
 #include "flambeau/archive/json_fallback.h"
@@ -18,17 +19,19 @@ namespace flambeau::json {
 namespace {
 
 // Gives up quietly, by false: the fallback then finds the place and the words.
-bool convert(simdjson::dom::element from, Value& to, int depth) {
+bool convert(simdjson::dom::element from, Value& to, int depth, Budget& budget) {
   using simdjson::dom::element_type;
   switch (from.type()) {
     case element_type::OBJECT: {
       if (depth == kMostDepth) return false;
       const simdjson::dom::object object = from.get_object().value_unsafe();
       Object members;
-      members.reserve(object.size());
+      budget.reserve(members, object.size());
       for (const auto& field : object) {
+        budget.make_room(members);  // simdjson's counts end at 2^24
+        budget.charge_string(field.key.size());
         members.emplace_back(std::string(field.key), Value());
-        if (!convert(field.value, members.back().second, depth + 1)) return false;
+        if (!convert(field.value, members.back().second, depth + 1, budget)) return false;
       }
       refuse_duplicate_keys(members);
       to = Value(std::move(members));
@@ -38,14 +41,16 @@ bool convert(simdjson::dom::element from, Value& to, int depth) {
       if (depth == kMostDepth) return false;
       const simdjson::dom::array array = from.get_array().value_unsafe();
       Array items;
-      items.reserve(array.size());
+      budget.reserve(items, array.size());
       for (const simdjson::dom::element item : array) {
-        if (!convert(item, items.emplace_back(), depth + 1)) return false;
+        budget.make_room(items);
+        if (!convert(item, items.emplace_back(), depth + 1, budget)) return false;
       }
       to = Value(std::move(items));
       return true;
     }
     case element_type::STRING:
+      budget.charge_string(from.get_string_length().value_unsafe());
       to = Value(from.get_string().value_unsafe());
       return true;
     case element_type::INT64:
@@ -67,8 +72,12 @@ bool convert(simdjson::dom::element from, Value& to, int depth) {
   return false;
 }
 
-bool parse_fast(simdjson::dom::parser& parser, std::string_view text, simdjson::dom::element& root) {
+bool parse_fast(simdjson::dom::parser& parser, std::string_view text, const Limits& limits,
+                simdjson::dom::element& root) {
   if (text.empty()) return false;  // it may be at no address, which simdjson copies from
+  // The parser's tables, which it makes by the text's size before it looks at it.
+  constexpr uint64_t kTables = 16;
+  if (kTables * text.size() > limits.bytes) return false;
   if (parser.allocate(std::max<size_t>(text.size(), 64), kMostDepth + 8) != simdjson::SUCCESS) return false;
   return parser.parse(text.data(), text.size()).get(root) == simdjson::SUCCESS;
 }
@@ -88,23 +97,36 @@ std::string describe(const Value& value) {
 
 }  // namespace
 
-Value parse(std::string_view text) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  Value value;
-  if (parse_fast(parser, text, root) && convert(root, value, 0)) return value;
-  return parse_slowly(text);
+Limits Limits::for_text(uint64_t size) {
+  constexpr uint64_t kMost = uint64_t{1} << 48;
+  return {.bytes = (uint64_t{8} << 20) + 16 * std::min(size, kMost)};
+}
+
+Value parse(std::string_view text) { return parse(text, Limits::for_text(text.size())); }
+
+Value parse(std::string_view text, const Limits& limits) {
+  {
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    Value value;
+    Budget budget(limits);
+    if (parse_fast(parser, text, limits, root) && convert(root, value, 0, budget)) return value;
+  }
+  return parse_slowly(text, limits);
 }
 
 struct Document::State {
+  Limits limits;
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   std::optional<Value> slow;
 };
 
-Document::Document(std::string_view text) : state_(std::make_unique<State>()) {
+Document::Document(std::string_view text) : Document(text, Limits::for_text(text.size())) {}
+Document::Document(std::string_view text, const Limits& limits) : state_(std::make_unique<State>()) {
+  state_->limits = limits;
   // Nesting within the parser's own limit may still be beyond ours.
-  if (!parse_fast(state_->parser, text, state_->root)) state_->slow = parse_slowly(text);
+  if (!parse_fast(state_->parser, text, limits, state_->root)) state_->slow = parse_slowly(text, limits);
 }
 Document::~Document() = default;
 Document::Document(Document&&) noexcept = default;
@@ -124,6 +146,7 @@ simdjson::dom::element fast_element(const unsigned char* bytes) {
 
 Document::Element Document::root() const {
   Element element;
+  element.limits_ = &state_->limits;
   if (state_->slow) {
     element.slow_ = &*state_->slow;
   } else {
@@ -135,7 +158,8 @@ Document::Element Document::root() const {
 Value Document::Element::value() const {
   if (slow_ != nullptr) return *slow_;
   Value made;
-  if (convert(fast_element(fast_), made, depth_)) return made;
+  Budget budget(*limits_);
+  if (convert(fast_element(fast_), made, depth_, budget)) return made;
   throw Error(ErrorCode::kLimit, fmt::format("JSON is nested deeper than {} levels", kMostDepth));
 }
 
@@ -154,7 +178,7 @@ std::vector<std::pair<std::string_view, Document::Element>> Document::Element::m
   std::vector<std::string_view> keys;
   const simdjson::dom::object object = element.get_object().value_unsafe();
   for (const auto& field : object) {
-    Element inner;
+    Element inner = *this;
     std::memcpy(inner.fast_, &field.value, sizeof field.value);
     inner.depth_ = depth_ + 1;
     found.emplace_back(field.key, inner);
@@ -178,7 +202,7 @@ std::vector<Document::Element> Document::Element::items() const {
   if (!element.is_array()) fail_kind("an array", value());
   const simdjson::dom::array array = element.get_array().value_unsafe();
   for (const simdjson::dom::element item : array) {
-    Element inner;
+    Element inner = *this;
     std::memcpy(inner.fast_, &item, sizeof item);
     inner.depth_ = depth_ + 1;
     found.push_back(inner);

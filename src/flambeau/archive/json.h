@@ -67,10 +67,22 @@ class Value {
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Object> data_;
 };
 
+// What reading a text may take: three characters become a value of 40 bytes, and a parser's tables come on
+// top of that.
+struct Limits {
+  uint64_t bytes = 0;                    // of all values together
+  uint64_t longest_string = UINT64_MAX;  // for texts in which strings are texts again
+
+  // 8 MB and 16 times the text, which is enough for whatever JSON is used for.
+  static Limits for_text(uint64_t size);
+};
+
 // Strict JSON, plus the bare NaN, Infinity and -Infinity that Python writes. Integers are int64_t, or
 // uint64_t above that. Throws Error(kCorrupt) located at the byte: bad syntax, duplicate keys (located at
-// nothing), invalid UTF-8, numbers out of range; and Error(kLimit) for nesting deeper than 512.
+// nothing), invalid UTF-8, numbers out of range; and Error(kLimit) for nesting deeper than 512, and for
+// values beyond the limits, which are those of for_text() where none are given.
 Value parse(std::string_view text);
+Value parse(std::string_view text, const Limits& limits);
 
 // indent < 0: as Python's json.dumps(value) with its default separators; otherwise as json.dumps(value,
 // indent=n). Non-ASCII text is escaped as Python escapes it; encoded surrogates come out as \udXXX. Throws

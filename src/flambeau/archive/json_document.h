@@ -15,6 +15,8 @@ class Document {
  public:
   // As strict as parse(), with the same errors; duplicate keys are found when an object is looked at.
   explicit Document(std::string_view text);
+  // `limits` hold for the values of one element at a time; where the text is a lot for them, for all.
+  Document(std::string_view text, const Limits& limits);
   ~Document();
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
@@ -30,6 +32,7 @@ class Document {
 
    private:
     friend class Document;
+    const Limits* limits_ = nullptr;          // the document's
     const Value* slow_ = nullptr;             // of a text that simdjson refuses
     alignas(8) unsigned char fast_[16] = {};  // a simdjson element, whose header stays out of ours
     int depth_ = 0;

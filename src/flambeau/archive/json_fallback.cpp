@@ -5,25 +5,35 @@
 #include <algorithm>
 #include <vector>
 
+#include "flambeau/archive/json_budget.h"
 #include "flambeau/archive/json_cursor.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::json {
 namespace {
 
-Value read_value(Cursor& cursor) {
+Value read_value(Cursor& cursor, Budget& budget) {
   if (cursor.at_object()) {
     Object members;
-    cursor.object([&](std::string key) { members.emplace_back(std::move(key), read_value(cursor)); });
+    cursor.object([&](std::string key) {
+      budget.make_room(members);
+      budget.charge_string(key.size());
+      members.emplace_back(std::move(key), read_value(cursor, budget));
+    });
     refuse_duplicate_keys(members);
     return members;
   }
   if (cursor.at_array()) {
     Array items;
-    cursor.array([&] { items.push_back(read_value(cursor)); });
+    cursor.array([&] {
+      budget.make_room(items);
+      items.push_back(read_value(cursor, budget));
+    });
     return items;
   }
-  return cursor.scalar();
+  Value value = cursor.scalar();
+  if (value.is_string()) budget.charge_string(value.as_string().size());
+  return value;
 }
 
 [[noreturn]] void fail_duplicate(std::string_view key) {
@@ -33,9 +43,21 @@ Value read_value(Cursor& cursor) {
 
 }  // namespace
 
-Value parse_slowly(std::string_view text) {
+void Budget::fail() const {
+  throw Error(
+      ErrorCode::kLimit,
+      fmt::format("the JSON text has more values than fit into {} bytes, the limit for it", limits_.bytes));
+}
+
+void Budget::fail_string(size_t size) const {
+  throw Error(ErrorCode::kLimit, fmt::format("the JSON text has a string of {} bytes, the limit for it is {}",
+                                             size, limits_.longest_string));
+}
+
+Value parse_slowly(std::string_view text, const Limits& limits) {
   Cursor cursor(text);
-  Value value = read_value(cursor);
+  Budget budget(limits);
+  Value value = read_value(cursor, budget);
   cursor.finish();
   return value;
 }

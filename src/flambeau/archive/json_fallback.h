@@ -11,7 +11,8 @@
 namespace flambeau::json {
 
 // As parse().
-Value parse_slowly(std::string_view text);
+Value parse_slowly(std::string_view text, const Limits& limits);
+inline Value parse_slowly(std::string_view text) { return parse_slowly(text, Limits::for_text(text.size())); }
 
 // Throws Error(kCorrupt) when two members have the same key.
 void refuse_duplicate_keys(std::span<const Member> members);

@@ -1,5 +1,6 @@
 #include "flambeau/archive/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,6 +29,39 @@ std::string error_of(std::string_view text, ErrorCode code = ErrorCode::kCorrupt
     return error.what();
   }
   return "no error";
+}
+
+TEST(Json, ValuesAreCounted) {
+  const auto limit_error = [](const std::string& text, const Limits& limits) -> std::string {
+    try {
+      parse(text, limits);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kLimit) << error.what();
+      return error.what();
+    }
+    return "no error";
+  };
+  std::string arrays = "[[]";
+  for (int i = 0; i < 999; ++i) arrays += ",[]";
+  arrays += "]";
+  const uint64_t needed = 1000 * sizeof(Value);
+  const std::string error =
+      fmt::format("the JSON text has more values than fit into {} bytes, the limit for it", needed - 1);
+  EXPECT_EQ(limit_error(arrays, {.bytes = needed - 1}), error);
+  EXPECT_EQ(limit_error(arrays, {.bytes = 16 * arrays.size() + needed}), "no error");
+  // Also where simdjson is not asked: for text that it refuses, and for much text for the limit.
+  EXPECT_EQ(limit_error("[NaN, " + arrays.substr(1), {.bytes = needed - 1}), error);
+  EXPECT_EQ(limit_error("{\"key\": \"" + std::string(5000, 'x') + "\"}", {.bytes = 5000}),
+            "the JSON text has more values than fit into 5000 bytes, the limit for it");
+  EXPECT_EQ(
+      limit_error("{\"key\": \"" + std::string(500, 'x') + "\"}", {.bytes = 10'000, .longest_string = 499}),
+      "the JSON text has a string of 500 bytes, the limit for it is 499");
+  // What comes without limits has those of its size.
+  std::string large = "[0";
+  while (large.size() < 4'000'000) large += ",0";
+  EXPECT_EQ(limit_error(large + "]", Limits::for_text(large.size())).substr(0, 29),
+            "the JSON text has more values");
+  EXPECT_EQ(parse("[0, 0]").as_array().size(), 2U);
 }
 
 TEST(Json, ReadsEveryKindInOrder) {

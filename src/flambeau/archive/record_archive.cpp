@@ -2,11 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "flambeau/base/error.h"
 
 namespace flambeau {
+
+uint64_t most_inflated_bytes(uint64_t file_size) {
+  return std::max<uint64_t>(24ULL << 20, 4 * std::min<uint64_t>(file_size, 1ULL << 48));
+}
+
+bool inflates_too_much(const zip::Reader& zip, const zip::Entry& entry) {
+  return entry.method == zip::Method::kDeflated && entry.size > most_inflated_bytes(zip.mapping()->size());
+}
+
+std::vector<uint8_t> read_modest_record(const zip::Reader& zip, const zip::Entry& entry) {
+  if (inflates_too_much(zip, entry)) {
+    throw Error(ErrorCode::kLimit,
+                fmt::format("inflates to {} bytes, which is too much for a file of {}", entry.size,
+                            zip.mapping()->size()),
+                "'flambeau extract' writes it out, if it is to be looked at")
+        .add_location("record", std::string(entry.name));
+  }
+  return zip.read(entry);
+}
 
 RecordArchive RecordArchive::open(std::shared_ptr<Mapping> mapping, const zip::Limits& limits) {
   RecordArchive archive(zip::Reader::open(std::move(mapping), limits));
@@ -36,7 +56,7 @@ const zip::Entry& RecordArchive::get(std::string_view name) const {
 }
 
 std::string RecordArchive::read_text(std::string_view name) const {
-  const std::vector<uint8_t> bytes = read(name);
+  const std::vector<uint8_t> bytes = read_modest_record(zip_, get(name));
   return std::string(as_text(bytes));
 }
 

@@ -12,6 +12,12 @@
 
 namespace flambeau {
 
+// How much a record may inflate to when it is read only to see what is in it: 24 MB, or 4 times the file.
+uint64_t most_inflated_bytes(uint64_t file_size);
+bool inflates_too_much(const zip::Reader& zip, const zip::Entry& entry);
+// The record's bytes. Throws Error(kCorrupt, kLimit).
+std::vector<uint8_t> read_modest_record(const zip::Reader& zip, const zip::Entry& entry);
+
 enum class ByteOrder : uint8_t { kLittle, kBig };
 
 class RecordArchive {
@@ -34,6 +40,7 @@ class RecordArchive {
   ByteSpan view(std::string_view name) const { return zip_.view(get(name)); }
   // Inflated if need be, and compared with the CRC. Throws Error(kNotFound, kCorrupt, kLimit).
   std::vector<uint8_t> read(std::string_view name) const { return zip_.read(get(name)); }
+  // The same of what is only looked at: no more than read_modest_record() gives.
   std::string read_text(std::string_view name) const;
 
   // In the archive's order, without folders.

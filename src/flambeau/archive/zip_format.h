@@ -19,6 +19,9 @@ inline constexpr uint64_t kEndSize = 22;
 inline constexpr uint64_t kEnd64Size = 56;
 inline constexpr uint64_t kLocator64Size = 20;
 
+// Records in an archive, read or written: each takes more of the file than of memory.
+inline constexpr uint64_t kMostEntries = uint64_t{1} << 24;
+
 // A field that holds this value has its real one in the ZIP64 structures.
 inline constexpr uint16_t kSaturated16 = 0xffff;
 inline constexpr uint32_t kSaturated32 = 0xffffffff;

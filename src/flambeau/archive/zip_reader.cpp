@@ -13,16 +13,6 @@
 namespace flambeau::zip {
 namespace {
 
-template <typename Body>
-decltype(auto) in_file(const Mapping& mapping, Body&& body) {
-  try {
-    return std::forward<Body>(body)();
-  } catch (Error& error) {
-    if (!mapping.path().empty()) error.add_location("file", mapping.path());
-    throw;
-  }
-}
-
 // The bytes from a local header to the next one, in the order of the file.
 struct Extent {
   uint64_t begin;
@@ -67,7 +57,7 @@ Reader Reader::open(std::shared_ptr<Mapping> mapping, const Limits& limits) {
   Reader reader;
   reader.mapping_ = std::move(mapping);
   reader.limits_ = limits;
-  in_file(*reader.mapping_, [&] {
+  reader.mapping_->reading([&] {
     reader.read_headers();
     reader.index_names();
   });
@@ -198,7 +188,7 @@ void Reader::check_crc(const Entry& entry, ByteSpan data) const {
 }
 
 std::vector<uint8_t> Reader::read(const Entry& entry) const {
-  return in_file(*mapping_, [&] {
+  return mapping_->reading([&] {
     if (entry.method == Method::kDeflated) {
       std::vector<uint8_t> data = inflate(entry);
       check_crc(entry, data);
@@ -231,7 +221,7 @@ std::vector<uint8_t> Reader::read_start(const Entry& entry, size_t count) const 
       decompressor.get(), compressed.data(), compressed.size(), output.data(), room, &taken, &given);
   const bool is_complete = result == LIBDEFLATE_SUCCESS && given >= count;
   if (!is_complete && result != LIBDEFLATE_INSUFFICIENT_SPACE) {
-    in_file(*mapping_, [&] {
+    mapping_->reading([&] {
       fail_record(entry.name, entry.data_offset, ErrorCode::kCorrupt, "the deflated data is damaged");
     });
   }
@@ -240,7 +230,7 @@ std::vector<uint8_t> Reader::read_start(const Entry& entry, size_t count) const 
 }
 
 void Reader::verify(const Entry& entry) const {
-  in_file(*mapping_, [&] {
+  mapping_->reading([&] {
     if (entry.method == Method::kDeflated) {
       check_crc(entry, inflate(entry));
     } else {

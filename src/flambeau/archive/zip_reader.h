@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/archive/zip_format.h"
 #include "flambeau/base/mapping.h"
 
 namespace flambeau::zip {
@@ -28,7 +29,7 @@ struct Entry {
 };
 
 struct Limits {
-  uint64_t entries = 1'000'000;
+  uint64_t entries = kMostEntries;
   // A deflated record may grow to this many times its compressed size (deflate itself cannot pass 1032).
   uint64_t inflate_ratio = 1040;
   // and to this many bytes in all.

@@ -90,6 +90,8 @@ void Writer::begin_record(std::string_view name, uint64_t size, bool deflated) {
   if (name.empty() || name.back() == '/') refuse(name, "the name does not end in a file's name");
   if (const std::string problem = name_problem(record.name); !problem.empty())
     refuse(name, "the name " + problem);
+  if (names_.size() == kMostEntries)
+    refuse(name, fmt::format("the archive has {} records already", kMostEntries));
   if (record.name.size() > kSaturated16) refuse(name, "the name is longer than 65535 bytes");
   if (!names_.emplace(name).second) refuse(name, "a record of this name was already written");
   record.header_offset = position();

@@ -216,8 +216,7 @@ Checkpoint CheckpointBuilder::from_named(FileKind kind, NamedTensors tensors,
 }
 
 Checkpoint load_checkpoint(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
-  const auto open = [&] { return open_kind(file, mapping); };
-  return mapping->path().empty() ? open() : with_location("file", mapping->path(), open);
+  return mapping->reading([&] { return open_kind(file, mapping); });
 }
 
 Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping) {
@@ -225,7 +224,7 @@ Checkpoint load_checkpoint(const std::shared_ptr<Mapping>& mapping) {
 }
 
 Checkpoint load_checkpoint(const std::string& path) {
-  return load_checkpoint(Mapping::open(weights_file_of(path)));
+  return load_checkpoint(open_model_file(weights_file_of(path)));
 }
 
 }  // namespace flambeau

@@ -6,6 +6,7 @@
 
 #include "flambeau/base/atomic_file.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/npy/npz.h"
 #include "flambeau/formats/safetensors/safetensors.h"
@@ -67,8 +68,11 @@ class DTypeConverter {
 
   std::shared_ptr<Storage> convert_later(const Tensor& tensor) const {
     const auto size = static_cast<size_t>(tensor.element_count()) * dtype_size(to_);
-    return Storage::lazy_storage(
-        size, [tensor, to = to_, pool = pool_] { return convert(for_one_pass(tensor), to, pool).storage(); });
+    return Storage::lazy_storage(size, [tensor, to = to_, pool = pool_] {
+      std::shared_ptr<Storage> made = convert(for_one_pass(tensor), to, pool).storage();
+      tensor.storage()->check_unchanged();
+      return made;
+    });
   }
 
   Tensor convert_alone(const Tensor& tensor) const {
@@ -170,6 +174,13 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
 
 void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
                       const std::string& top_folder, Progress& progress) {
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    if (entry.tensor.dim() <= kMostDimensions) continue;
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("it has {} dimensions, and what has more than {} is not read again",
+                            entry.tensor.dim(), kMostDimensions))
+        .add_location("tensor", entry.name);
+  }
   if (format == WeightFormat::kTorchSave)  // writes the storages, whatever views there are of them
     return write_torch_zip(sink, checkpoint, {top_folder}, progress);
   require_bounded(checkpoint);

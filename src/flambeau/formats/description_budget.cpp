@@ -8,13 +8,12 @@ namespace flambeau {
 namespace {
 
 constexpr uint64_t kFree = 24ULL << 20;
-constexpr uint64_t kFactor = 8;
 constexpr uint64_t kTensor = 1024;
 
 }  // namespace
 
-DescriptionBudget::DescriptionBudget(uint64_t file_size)
-    : left_(kFree + kFactor * std::min<uint64_t>(file_size, 1ULL << 48)) {}
+DescriptionBudget::DescriptionBudget(uint64_t file_size, uint64_t factor)
+    : left_(kFree + factor * std::min<uint64_t>(file_size, 1ULL << 48)) {}
 
 void DescriptionBudget::charge(const Tensor& tensor, std::string_view name) {
   uint64_t bytes = kTensor + 2 * name.size();

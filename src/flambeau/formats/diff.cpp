@@ -19,7 +19,7 @@ namespace {
 // Opened once: a pipe cannot be read twice.
 struct OpenedFile {
   explicit OpenedFile(const std::string& path)
-      : mapping(Mapping::open(weights_file_of(path))),
+      : mapping(open_model_file(weights_file_of(path))),
         file(with_location("file", path, [&] { return recognize_file(mapping); })) {}
 
   std::shared_ptr<Mapping> mapping;

@@ -1,10 +1,13 @@
 #include "flambeau/formats/file_kind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/bytes.h"
+#include "flambeau/base/error.h"
 #include "flambeau/formats/gguf/gguf.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/safetensors/safetensors.h"
@@ -62,11 +65,13 @@ FileKind recognize_archive(const RecordArchive& archive) {
   return kZip;
 }
 
-// PROTO with a known version, or the text opcodes that protocol 0 starts with, and STOP at the end.
-bool looks_like_pickle(ByteSpan bytes) {
-  if (bytes.size() < 2 || bytes.back() != '.') return false;
-  return (bytes[0] == 0x80 && bytes[1] <= 5) || bytes[0] == '(' || bytes[0] == 'c';
+// PROTO with a known version, or the text opcodes that protocol 0 starts with.
+bool starts_like_pickle(ByteSpan bytes) {
+  return bytes.size() >= 2 && ((bytes[0] == 0x80 && bytes[1] <= 5) || bytes[0] == '(' || bytes[0] == 'c');
 }
+
+// STOP at the end.
+bool looks_like_pickle(ByteSpan bytes) { return starts_like_pickle(bytes) && bytes.back() == '.'; }
 
 // An object whose first member is one of those an exported program begins with.
 bool looks_like_program(ByteSpan bytes) {
@@ -96,7 +101,24 @@ FileKind recognize_plain(ByteSpan bytes) {
   return kUnknown;
 }
 
+// Of what goes on behind these bytes.
+void refuse_unknown_start(ByteSpan first) {
+  if (zip::looks_like_zip(first) || starts_like_pickle(first) || starts_like_safetensors(first) ||
+      recognize_plain(first) != kUnknown) {
+    return;
+  }
+  const std::string_view foreign = foreign_kind(first);
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("is no regular file, and what it begins with is {}",
+                          foreign.empty() ? "of no known kind" : foreign),
+              "the rest was not read");
+}
+
 }  // namespace
+
+std::shared_ptr<Mapping> open_model_file(const std::string& path) {
+  return Mapping::open(path, FileApi::system(), refuse_unknown_start);
+}
 
 const FileKindInfo& file_kind_info(FileKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 

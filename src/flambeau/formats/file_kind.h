@@ -47,6 +47,10 @@ inline bool is_program_kind(FileKind kind) {
          kind == FileKind::kProgramText;
 }
 
+// Mapping::open, but what comes through a pipe or from a device is read to its end only when its first bytes
+// are those of a kind of file that is known; otherwise throws Error(kUnsupported).
+std::shared_ptr<Mapping> open_model_file(const std::string& path);
+
 // Looks at the bytes, never at the file's name. kUnknown when nothing fits. Throws only for a zip archive
 // that is broken.
 FileKind recognize(const std::shared_ptr<Mapping>& mapping);

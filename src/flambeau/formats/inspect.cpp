@@ -260,16 +260,15 @@ std::string_view record_role_name(RecordRole role) {
 }
 
 Inspection inspect_file(const std::shared_ptr<Mapping>& mapping) {
-  if (mapping->path().empty()) return inspect_mapping(mapping);
-  return with_location("file", mapping->path(), [&] { return inspect_mapping(mapping); });
+  return mapping->reading([&] { return inspect_mapping(mapping); });
 }
 
 Inspection inspect_file(const std::string& path) {
-  return inspect_file(Mapping::open(weights_file_of(path)));
+  return inspect_file(open_model_file(weights_file_of(path)));
 }
 
 std::vector<RecordInfo> list_records(const std::shared_ptr<Mapping>& mapping) {
-  return records_of(recognize_file(mapping), mapping->bytes());
+  return mapping->reading([&] { return records_of(recognize_file(mapping), mapping->bytes()); });
 }
 
 struct RecordExtractor::Opened {
@@ -285,7 +284,9 @@ RecordExtractor::RecordExtractor(const std::shared_ptr<Mapping>& mapping)
   if (zip::looks_like_zip(bytes)) {
     opened_->zip = RecordArchive::open(mapping);
   } else if (tar::looks_like_tar(bytes)) {
-    for (const tar::Member& member : tar::read_members(bytes)) opened_->tar[member.name] = member.data;
+    mapping->reading([&] {
+      for (const tar::Member& member : tar::read_members(bytes)) opened_->tar[member.name] = member.data;
+    });
   } else {
     throw Error(ErrorCode::kInvalidArgument, "is not an archive: it has no records");
   }
@@ -301,7 +302,8 @@ std::vector<uint8_t> RecordExtractor::extract(std::string_view name) const {
     if (const zip::Entry* entry = zip.find(name)) return zip.read(*entry);
     if (opened_->zip->has(name)) return opened_->zip->read(name);
   } else if (const auto found = opened_->tar.find(name); found != opened_->tar.end()) {
-    return {found->second.begin(), found->second.end()};
+    return opened_->mapping->reading(
+        [&] { return std::vector<uint8_t>(found->second.begin(), found->second.end()); });
   }
   std::vector<std::string> names;
   for (const RecordInfo& record : list_records(opened_->mapping)) names.push_back(record.name);

@@ -1,7 +1,5 @@
 #include "flambeau/formats/record_pickle.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "flambeau/archive/pickle_reader.h"
@@ -9,23 +7,16 @@
 
 namespace flambeau {
 
-uint64_t most_inflated_bytes(uint64_t file_size) {
-  return std::max<uint64_t>(24ULL << 20, 4 * std::min<uint64_t>(file_size, 1ULL << 48));
-}
+RecordJsonReader::RecordJsonReader(const zip::Reader& zip)
+    : zip_(zip), left_(json::Limits::for_text(zip.mapping()->size()).bytes) {}
 
-bool inflates_too_much(const zip::Reader& zip, const zip::Entry& entry) {
-  return entry.method == zip::Method::kDeflated && entry.size > most_inflated_bytes(zip.mapping()->size());
-}
-
-std::vector<uint8_t> read_modest_record(const zip::Reader& zip, const zip::Entry& entry) {
-  if (inflates_too_much(zip, entry)) {
-    throw Error(ErrorCode::kLimit,
-                fmt::format("inflates to {} bytes, which is too much for a file of {}", entry.size,
-                            zip.mapping()->size()),
-                "'flambeau extract' writes it out, if it is to be looked at")
-        .add_location("record", std::string(entry.name));
-  }
-  return zip.read(entry);
+json::Limits RecordJsonReader::take(uint64_t text_size) {
+  json::Limits limits;
+  limits.bytes = std::min(left_, json::Limits::for_text(text_size).bytes);
+  limits.longest_string = (uint64_t{1} << 20) + zip_.mapping()->size();
+  constexpr uint64_t kKept = 8;  // times the text: what a program or a table made of it takes
+  left_ -= std::min(left_, kKept * text_size);
+  return limits;
 }
 
 pickle::Tree parse_record_pickle(const zip::Reader& zip, std::vector<uint8_t> bytes) {

@@ -1,21 +1,35 @@
-// The pickles inside of archives, with what they may cost measured by the file and not by what a record says
-// it inflates to: a kilobyte can inflate to a megabyte, which can describe sixteen megabytes of nodes.
+// The pickles and JSON texts inside of archives, with what they may cost measured by the file and not by what
+// a record says it inflates to: a kilobyte can inflate to a megabyte, which can describe sixteen megabytes of
+// nodes.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "flambeau/archive/json.h"
 #include "flambeau/archive/pickle_tree.h"
 #include "flambeau/archive/record_archive.h"
 
 namespace flambeau {
 
-// How much a record may inflate to when it is read only to see what is in it: 24 MB, or 4 times the file.
-uint64_t most_inflated_bytes(uint64_t file_size);
-bool inflates_too_much(const zip::Reader& zip, const zip::Entry& entry);
+// The JSON texts of an archive, whose cost is the file's together: what one of them becomes stays.
+class RecordJsonReader {
+ public:
+  explicit RecordJsonReader(const zip::Reader& zip);
 
-// The record's bytes. Throws Error(kCorrupt, kLimit).
-std::vector<uint8_t> read_modest_record(const zip::Reader& zip, const zip::Entry& entry);
+  // Calls read(text, limits) with the record's text. Throws Error(kCorrupt, kLimit), and what it throws.
+  template <typename Read>
+  auto read(const zip::Entry& entry, Read&& read) {
+    const std::vector<uint8_t> text = read_modest_record(zip_, entry);
+    return std::forward<Read>(read)(as_text(text), take(text.size()));
+  }
+
+ private:
+  json::Limits take(uint64_t text_size);
+
+  const zip::Reader& zip_;
+  uint64_t left_;
+};
 
 // The pickle in a record's bytes, which the tree keeps. Throws Error(kCorrupt, kUnsupported, kLimit).
 pickle::Tree parse_record_pickle(const zip::Reader& zip, std::vector<uint8_t> bytes);

@@ -150,7 +150,8 @@ void Checker::check_format() {
       return;
     case FileKind::kShardIndex:
       for (const std::string& file : read_shard_index(as_text(bytes)).files) {
-        find(Severity::kCaution, "file", file, "this index leads to another file, which must be checked itself");
+        find(Severity::kCaution, "file", file,
+             "this index leads to another file, which must be checked itself");
       }
       return;
     case FileKind::kProgramJson:
@@ -387,7 +388,7 @@ bool SafetyReport::is_harmless() const {
 }
 
 SafetyReport check_safety(const std::shared_ptr<Mapping>& mapping, Progress& progress) {
-  return safety::Checker(mapping, progress).run();
+  return mapping->reading([&] { return safety::Checker(mapping, progress).run(); });
 }
 
 }  // namespace flambeau

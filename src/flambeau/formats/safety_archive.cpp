@@ -45,6 +45,12 @@ bool is_asked_for(std::string_view lower) {
          lower.starts_with("code/") || lower.starts_with("serialized_");
 }
 
+std::vector<pt2::Payload> read_table(RecordJsonReader& texts, const zip::Entry& entry) {
+  return texts.read(entry, [](std::string_view text, const json::Limits& limits) {
+    return pt2::read_payload_config(text, limits);
+  });
+}
+
 // The keys of storages that a torch.save pickle names.
 std::set<std::string, std::less<>> storage_keys(const pickle::Tree& tree) {
   std::set<std::string, std::less<>> keys;
@@ -146,7 +152,7 @@ void Checker::check_names() {
 
 std::shared_ptr<Mapping> Checker::contents(const zip::Entry& entry) {
   if (entry.method == zip::Method::kStored) {
-    return Mapping::borrow(mapping_->mutable_bytes().subspan(entry.data_offset, entry.size), mapping_);
+    return Mapping::part(mapping_, mapping_->mutable_bytes().subspan(entry.data_offset, entry.size));
   }
   return Mapping::from_buffer(read_modest_record(archive_->zip(), entry));
 }
@@ -268,6 +274,7 @@ void Checker::check_programs() {
 // What PyTorch unpickles of an exported program stands in tables: which payload is raw bytes and which a file
 // of torch.save. Everything else has its name.
 void Checker::check_package() {
+  RecordJsonReader texts(archive_->zip());
   std::set<std::string, std::less<>> raw = {std::string(pt2::kFormat), std::string(pt2::kArchiveVersion)};
   std::set<std::string, std::less<>> saved;    // by torch.save
   std::set<std::string, std::less<>> pickled;  // by Python
@@ -275,7 +282,7 @@ void Checker::check_package() {
     if (!archive_->has(record)) return;
     raw.insert(record);
     guarded("program", record, [&] {
-      for (const pt2::Payload& payload : pt2::read_payload_config(archive_->read_text(record))) {
+      for (const pt2::Payload& payload : read_table(texts, archive_->get(record))) {
         std::string path = std::string(folder).append(payload.path);
         const bool is_object = folder == pt2::kConstants && payload.path.starts_with(pt2::kObjectPrefix);
         const bool is_opaque = folder == pt2::kConstants && payload.path.starts_with(pt2::kOpaquePrefix);

@@ -60,9 +60,19 @@ class Gatherer {
   std::vector<uint8_t> buffer_;
 };
 
-}  // namespace
+// Writing from a hole in a file fails as if the target were at fault: the source is asked in any case.
+template <typename Body>
+void while_unchanged(const Storage& source, Body&& body) {
+  try {
+    body();
+  } catch (const Error&) {
+    source.check_unchanged();
+    throw;
+  }
+  source.check_unchanged();
+}
 
-void emit_pieces(ByteSpan bytes, const Emit& emit, Progress& progress, size_t piece) {
+void emit_bytes(ByteSpan bytes, const Emit& emit, Progress& progress, size_t piece) {
   for (size_t at = 0; at < bytes.size(); at += piece) {
     const ByteSpan part = bytes.subspan(at, std::min(piece, bytes.size() - at));
     emit(part);
@@ -70,15 +80,25 @@ void emit_pieces(ByteSpan bytes, const Emit& emit, Progress& progress, size_t pi
   }
 }
 
+}  // namespace
+
+void emit_pieces(const std::shared_ptr<Storage>& storage, const Emit& emit, Progress& progress,
+                 size_t piece) {
+  const std::shared_ptr<const Storage> source = Storage::ready(storage);
+  while_unchanged(*source, [&] { emit_bytes(source->bytes(), emit, progress, piece); });
+}
+
 void emit_pieces(const Tensor& tensor, const Emit& emit, Progress& progress, size_t piece) {
   if (tensor.element_count() == 0) return;
-  const std::shared_ptr<const Storage> storage = Storage::ready(tensor.storage());
-  if (!tensor.is_contiguous()) {
-    Gatherer(storage->bytes(), tensor.element_size(), emit, progress, piece).gather(tensor.geometry());
-    return;
-  }
-  const size_t begin = static_cast<size_t>(tensor.offset()) * tensor.element_size();
-  emit_pieces(storage->bytes().subspan(begin, tensor.byte_count()), emit, progress, piece);
+  const std::shared_ptr<const Storage> source = Storage::ready(tensor.storage());
+  while_unchanged(*source, [&] {
+    if (!tensor.is_contiguous()) {
+      Gatherer(source->bytes(), tensor.element_size(), emit, progress, piece).gather(tensor.geometry());
+      return;
+    }
+    const size_t begin = static_cast<size_t>(tensor.offset()) * tensor.element_size();
+    emit_bytes(source->bytes().subspan(begin, tensor.byte_count()), emit, progress, piece);
+  });
 }
 
 void write_pieces(ByteSink& sink, const Tensor& tensor, Progress& progress) {

@@ -13,12 +13,13 @@ namespace flambeau {
 constexpr size_t kPieceBytes = 8U << 20;
 
 // Calls `emit` with pieces of at most `piece` bytes, then advances `progress` by their size. The tensor has
-// passed require_dense(). Throws what `emit` throws, Error(kCancelled), and what a lazy storage throws.
+// passed require_dense(). Throws what `emit` throws, Error(kCancelled), and what a lazy storage throws. What
+// went out of a file that changed meanwhile ends in Error(kIo).
 void emit_pieces(const Tensor& tensor, const std::function<void(ByteSpan)>& emit, Progress& progress,
                  size_t piece = kPieceBytes);
-// The same for plain bytes.
-void emit_pieces(ByteSpan bytes, const std::function<void(ByteSpan)>& emit, Progress& progress,
-                 size_t piece = kPieceBytes);
+// The same for all of a storage.
+void emit_pieces(const std::shared_ptr<Storage>& storage, const std::function<void(ByteSpan)>& emit,
+                 Progress& progress, size_t piece = kPieceBytes);
 void write_pieces(ByteSink& sink, const Tensor& tensor, Progress& progress);
 
 // The same tensor for one pass over its values: what a lazy storage loads is then not kept in it, so that

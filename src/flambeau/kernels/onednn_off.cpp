@@ -51,7 +51,8 @@ void Binary::run(const float*, const float*, float*, void*, std::span<const floa
   missing();
 }
 
-Matmul::Matmul(const MatmulShape&, const float*, const float*, std::span<const PostOp>, const Weights&) {
+Matmul::Matmul(const MatmulShape&, const float*, const float*, std::span<const PostOp>,
+               std::span<const Weights>) {
   missing();
 }
 void Matmul::run(const float*, const float*, float*, void*, std::span<const float* const>) const {
@@ -76,7 +77,8 @@ PoolingLayer::PoolingLayer(const PoolingShape&, const Layout&, const Layout&, st
 }
 void PoolingLayer::run(const float*, float*, void*, std::span<const float* const>) const { missing(); }
 
-PooledMatmul::PooledMatmul(int, const MatmulShape&, const float*, const float*, std::span<const PostOp>) {
+PooledMatmul::PooledMatmul(int, const MatmulShape&, const float*, const float*, std::span<const PostOp>,
+                           PackedColumns*) {
   missing();
 }
 void PooledMatmul::run(ThreadPool&, const float*, const float*, float*, void*,

@@ -18,14 +18,25 @@ bool take(std::string_view& text, std::string_view token) {
   return true;
 }
 
+// Behind the first "[...]"; a name in quotes may have any brackets in it.
+std::optional<size_t> key_end(std::string_view text) {
+  size_t at = 1;
+  if (at < text.size() && (text[at] == '\'' || text[at] == '"')) {
+    const char quote = text[at++];
+    while (at < text.size() && text[at] != quote) at += text[at] == '\\' ? 2 : 1;
+  }
+  at = text.find(']', std::min(at, text.size()));
+  return at == std::string_view::npos ? std::nullopt : std::optional(at + 1);
+}
+
 // Reads "L['x'][0].size()[1]" from the start of the text. Nothing when it is something else.
 std::optional<Guard::Term> take_term(std::string_view& text) {
   const std::string_view begin = text;
   text.remove_prefix(1);  // L
   while (text.starts_with('[')) {
-    const size_t end = text.find(']');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
+    const std::optional<size_t> end = key_end(text);
+    if (!end) return {};
+    text.remove_prefix(*end);
   }
   using Kind = Guard::Term::Kind;
   Guard::Term term{.symbol = {}, .input = std::string(begin.substr(0, begin.size() - text.size()))};
@@ -96,7 +107,7 @@ std::optional<Guard> Guard::parse(std::string_view text) {
   return guard;
 }
 
-bool Guard::holds(const std::function<const Value*(std::string_view)>& input) const {
+bool Guard::holds(const std::function<const Value*(const std::string&)>& input) const {
   symbolic::Bindings bindings;
   for (const Term& term : terms_) bindings.emplace(term.symbol, number_of(term, input(term.input)));
   return symbolic::evaluate(condition_, bindings).to_double() != 0;

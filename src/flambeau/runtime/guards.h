@@ -32,7 +32,7 @@ class Guard {
   const std::vector<Term>& terms() const { return terms_; }
   // `input` gives the value of a term's input, or null where there is none. Throws Error(kInvalidArgument)
   // when it cannot be computed.
-  bool holds(const std::function<const Value*(std::string_view)>& input) const;
+  bool holds(const std::function<const Value*(const std::string&)>& input) const;
 
  private:
   std::string text_;

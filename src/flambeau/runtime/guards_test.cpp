@@ -9,7 +9,7 @@ bool holds(std::string_view text, const Tensor& x, const Tensor& y, int64_t n = 
   const std::optional<Guard> guard = Guard::parse(text);
   EXPECT_TRUE(guard) << text;
   const Value values[] = {x, y, n};
-  return guard->holds([&](std::string_view name) -> const Value* {
+  return guard->holds([&](const std::string& name) -> const Value* {
     if (name == "L['x']") return &values[0];
     if (name == "L['y'][0]") return &values[1];
     return name == "L['n']" ? &values[2] : nullptr;
@@ -27,6 +27,14 @@ TEST(Guard, SaysWhatPythonSays) {
   EXPECT_FALSE(holds("1 + L['n'] >= 0 and 1 + L['n'] <= 9", x, y, -2));
   EXPECT_TRUE(holds("L['x'].stride()[0] == L['x'].size()[1]", x, y));
   EXPECT_TRUE(holds("((-1) + L['y'][0].size()[0]) == 12", x, y));
+}
+
+TEST(Guard, NamesMayHaveBracketsInThem) {
+  const std::optional<Guard> guard = Guard::parse("L['a]b']['c\\'d'].size()[0] == 2*L[\"e\"]");
+  ASSERT_TRUE(guard);
+  ASSERT_EQ(guard->terms().size(), 2U);
+  EXPECT_EQ(guard->terms()[0].input, "L['a]b']['c\\'d']");
+  EXPECT_EQ(guard->terms()[1].input, "L[\"e\"]");
 }
 
 TEST(Guard, LeavesOtherTextAlone) {

@@ -170,9 +170,20 @@ InputChecker::Size InputChecker::size_of(const graph::SymInt& size) {
 }
 
 InputChecker::InputChecker(const graph::ExportedProgram& program) {
-  for (const auto& [text, range] : program.range_constraints) ranges_.push_back({text, range.min, range.max});
+  read_ranges(program);
   describe(program);
   read_guards(program);
+}
+
+void InputChecker::read_ranges(const graph::ExportedProgram& program) {
+  for (const auto& [text, range] : program.range_constraints) {
+    if (const std::optional<symbolic::Expr> expr = try_parse(text)) {
+      ranges_.push_back({symbolic::to_string(*expr), range.min, range.max});
+      by_symbol_.emplace(ranges_.back().symbol, ranges_.size() - 1);
+    } else {
+      unknown_guards_.push_back(range_text(text, range.min, range.max));
+    }
+  }
 }
 
 void InputChecker::describe(const graph::ExportedProgram& program) {
@@ -211,11 +222,17 @@ void InputChecker::describe(const graph::ExportedProgram& program) {
       }
     }
     std::vector<std::string> texts;
-    for (Size& size : sizes) {
-      const auto range = std::ranges::find(ranges_, size.text, &Range::symbol);
-      if (range == ranges_.end() || (!range->min && !range->max)) continue;
-      size.range = static_cast<size_t>(range - ranges_.begin());
-      const std::string text = range_text(range->symbol, range->min, range->max);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      Size& size = sizes[d];
+      if (!size.literal && !size.expr) {
+        unknown_guards_.push_back(fmt::format("{}.size()[{}] == {}", leaves_.back().name, d, size.text));
+      }
+      const auto found = by_symbol_.find(size.text);
+      if (found == by_symbol_.end()) continue;
+      const Range& range = ranges_[found->second];
+      if (!range.min && !range.max) continue;
+      size.range = found->second;
+      const std::string text = range_text(range.symbol, range.min, range.max);
       if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
     }
     leaves_.back().range = fmt::format("{}", fmt::join(texts, ", "));
@@ -224,14 +241,14 @@ void InputChecker::describe(const graph::ExportedProgram& program) {
   const std::vector<std::string> no_names;
   const std::vector<std::string>& names =
       signature != nullptr && signature->forward_arg_names ? *signature->forward_arg_names : no_names;
-  for (const Leaf& leaf : leaves_) local_names_.push_back(local_name(leaf.path, names));
+  for (size_t i = 0; i < leaves_.size(); ++i) by_local_name_.emplace(local_name(leaves_[i].path, names), i);
 }
 
 void InputChecker::read_guards(const graph::ExportedProgram& program) {
   for (const std::string& text : program.guards_code) {
     std::optional<Guard> guard = Guard::parse(text);
     const bool is_known = guard && std::ranges::all_of(guard->terms(), [&](const Guard::Term& term) {
-                            return std::ranges::find(local_names_, term.input) != local_names_.end();
+                            return leaf_of(term.input) != leaves_.size();
                           });
     if (is_known) {
       guards_.push_back(std::move(*guard));
@@ -239,6 +256,11 @@ void InputChecker::read_guards(const graph::ExportedProgram& program) {
       unknown_guards_.push_back(text);
     }
   }
+}
+
+size_t InputChecker::leaf_of(const std::string& local_name) const {
+  const auto found = by_local_name_.find(local_name);
+  return found == by_local_name_.end() ? leaves_.size() : found->second;
 }
 
 std::string InputChecker::place(size_t index) const {
@@ -412,18 +434,15 @@ void InputChecker::check(std::span<const Value> leaves) const {
   for (size_t i = 0; i < leaves.size(); ++i) check_leaf(i, leaves[i], bindings);
   check_expressions(leaves, bindings);
   check_ranges(leaves);
-  const auto index_of = [&](std::string_view name) {
-    return static_cast<size_t>(std::ranges::find(local_names_, name) - local_names_.begin());
-  };
-  const auto input = [&](std::string_view name) -> const Value* {
-    const size_t index = index_of(name);
-    return index == local_names_.size() ? nullptr : &leaves[index];
+  const auto input = [&](const std::string& name) -> const Value* {
+    const size_t index = leaf_of(name);
+    return index == leaves_.size() ? nullptr : &leaves[index];
   };
   for (const Guard& guard : guards_) {
     if (guard.holds(input)) continue;
     std::vector<std::string> facts;
     for (const Guard::Term& term : guard.terms()) {
-      const std::string fact = fact_text(term, place(index_of(term.input)), *input(term.input));
+      const std::string fact = fact_text(term, place(leaf_of(term.input)), *input(term.input));
       if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
     }
     throw Error(

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ class InputChecker {
 
   const TreeSpec& spec() const { return spec_; }
   const std::vector<Leaf>& leaves() const { return leaves_; }
-  // Guards that are in a form nobody here knows; they are not checked.
+  // Guards, ranges and sizes that are in a form nobody here knows; they are not checked.
   const std::vector<std::string>& unknown_guards() const { return unknown_guards_; }
 
   // Throws Error(kInvalidArgument) that names the input, the dimension, the rule and the value.
@@ -51,7 +52,7 @@ class InputChecker {
     std::optional<size_t> range = {};  // of ranges_
   };
   struct Range {
-    std::string symbol;
+    std::string symbol;  // or an expression, as sizes have it
     std::optional<int64_t> min;
     std::optional<int64_t> max;
   };
@@ -59,6 +60,7 @@ class InputChecker {
 
   static Size size_of(const graph::SymInt& size);
   void describe(const graph::ExportedProgram& program);
+  void read_ranges(const graph::ExportedProgram& program);
   void read_guards(const graph::ExportedProgram& program);
   void check_count(size_t given) const;
   void check_leaf(size_t index, const Value& value, Bindings& bindings) const;
@@ -66,12 +68,15 @@ class InputChecker {
   void check_expressions(std::span<const Value> leaves, Bindings& bindings) const;
   void check_ranges(std::span<const Value> leaves) const;
   std::string place(size_t index) const;
+  // The leaf that a guard calls so; leaves_.size() when there is none.
+  size_t leaf_of(const std::string& local_name) const;
 
   TreeSpec spec_;
   std::vector<Leaf> leaves_;
-  std::vector<std::vector<Size>> sizes_;  // beside leaves_
-  std::vector<std::string> local_names_;  // "L['x'][0]", beside leaves_
+  std::vector<std::vector<Size>> sizes_;                   // beside leaves_
+  std::unordered_map<std::string, size_t> by_local_name_;  // "L['x'][0]", to leaves_
   std::vector<Range> ranges_;
+  std::unordered_map<std::string, size_t> by_symbol_;  // to ranges_
   std::vector<Guard> guards_;
   std::vector<std::string> unknown_guards_;
 };

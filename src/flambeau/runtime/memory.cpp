@@ -1,7 +1,10 @@
 #include "flambeau/runtime/memory.h"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace flambeau::runtime {
 namespace {
@@ -29,10 +32,84 @@ void find_lifetimes(Plan& plan) {
   }
 }
 
+// The placed buffers, by the steps they are needed in. Trees over the steps in which node i has the children
+// 2i and 2i + 1, so that any range of steps is that of few nodes.
+class Placed {
+ public:
+  explicit Placed(size_t steps)
+      : leaves_(std::bit_ceil(steps + 1)), lists_(2 * leaves_), tops_(2 * leaves_) {}
+
+  void add(const Buffer& buffer, size_t index, size_t bytes) {
+    for_each_node(buffer.first, buffer.last, [&](size_t node) {
+      lists_[node].push_back(index);
+      Top& top = tops_[node];
+      top.everywhere = std::max(top.everywhere, buffer.offset + bytes);
+      for (; node >= 1; node /= 2)
+        tops_[node].anywhere = std::max(tops_[node].anywhere, buffer.offset + bytes);
+    });
+    starts_.emplace(buffer.first, index);
+  }
+
+  // Those that are needed in any of the steps of another one.
+  void find(const Buffer& buffer, std::vector<size_t>& found) const {
+    found.clear();
+    for (size_t node = buffer.first + leaves_; node >= 1; node /= 2)
+      found.insert(found.end(), lists_[node].begin(), lists_[node].end());
+    const auto last = starts_.lower_bound({buffer.last + 1, 0});
+    for (auto next = starts_.lower_bound({buffer.first + 1, 0}); next != last; ++next)
+      found.push_back(next->second);
+  }
+
+  // Above all of those.
+  size_t top(const Buffer& buffer) const {
+    size_t most = 0;
+    for_each_node(buffer.first, buffer.last, [&](size_t node) {
+      most = std::max(most, tops_[node].anywhere);
+      for (node /= 2; node >= 1; node /= 2) most = std::max(most, tops_[node].everywhere);
+    });
+    return most;
+  }
+
+ private:
+  struct Top {
+    size_t everywhere = 0;  // of buffers that are needed in all steps of the node
+    size_t anywhere = 0;    // in some of them
+  };
+  template <typename Visit>
+  void for_each_node(size_t first, size_t last, Visit&& visit) const {
+    for (size_t begin = first + leaves_, end = last + leaves_ + 1; begin < end; begin /= 2, end /= 2) {
+      if (begin % 2 == 1) visit(begin++);
+      if (end % 2 == 1) visit(--end);
+    }
+  }
+
+  size_t leaves_;
+  std::vector<std::vector<size_t>> lists_;  // of buffers that are needed in all steps of the node
+  std::vector<Top> tops_;
+  std::set<std::pair<size_t, size_t>> starts_;
+};
+
+size_t padded(const Buffer& buffer) {
+  return (std::max<size_t>(buffer.bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// The lowest place that none of the others is at.
+size_t free_place(const Plan& plan, std::vector<size_t>& others, size_t bytes) {
+  std::ranges::sort(others, {}, [&](size_t index) { return std::pair(plan.buffers[index].offset, index); });
+  size_t offset = 0;
+  for (const size_t index : others) {
+    const Buffer& other = plan.buffers[index];
+    if (offset + bytes <= other.offset) break;
+    offset = std::max(offset, other.offset + padded(other));
+  }
+  return offset;
+}
+
 }  // namespace
 
 // The largest first, each at the lowest place that is free for as long as it is needed: near the optimum for
-// models' graphs, and simple.
+// models' graphs, and simple. Where thousands of buffers are needed at once, comparing each with each would
+// take longer than running: the rest goes on top of what is there.
 void place_buffers(Plan& plan) {
   find_lifetimes(plan);
   std::vector<size_t> order;
@@ -44,25 +121,22 @@ void place_buffers(Plan& plan) {
     return plan.buffers[a].bytes != plan.buffers[b].bytes ? plan.buffers[a].bytes > plan.buffers[b].bytes
                                                           : a < b;
   });
-  std::vector<size_t> placed;  // by place
+  size_t comparisons_left = (size_t{1} << 24) + 64 * order.size();
+  Placed placed(plan.steps.size());
+  std::vector<size_t> others;
   plan.arena_bytes = 0;
   for (const size_t index : order) {
     Buffer& buffer = plan.buffers[index];
-    const size_t bytes = (std::max<size_t>(buffer.bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    size_t offset = 0;
-    for (const size_t other_index : placed) {
-      const Buffer& other = plan.buffers[other_index];
-      if (other.last < buffer.first || buffer.last < other.first) continue;
-      if (offset + bytes <= other.offset) break;
-      const size_t other_bytes =
-          (std::max<size_t>(other.bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-      offset = std::max(offset, other.offset + other_bytes);
+    const size_t bytes = padded(buffer);
+    if (comparisons_left > 0) {
+      placed.find(buffer, others);
+      buffer.offset = free_place(plan, others, bytes);
+      comparisons_left -= std::min(comparisons_left, others.size());
+    } else {
+      buffer.offset = placed.top(buffer);
     }
-    buffer.offset = offset;
-    plan.arena_bytes = std::max(plan.arena_bytes, offset + bytes);
-    placed.insert(
-        std::ranges::upper_bound(placed, offset, {}, [&](size_t at) { return plan.buffers[at].offset; }),
-        index);
+    plan.arena_bytes = std::max(plan.arena_bytes, buffer.offset + bytes);
+    placed.add(buffer, index, bytes);
   }
   plan.scratch_bytes = 0;
   for (const Step& step : plan.steps) {

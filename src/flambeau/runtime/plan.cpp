@@ -26,7 +26,7 @@ void mark_outputs(Plan& plan) {
 }  // namespace
 
 std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
-                                const std::vector<PlanInput>& inputs) {
+                                const std::vector<PlanInput>& inputs, PackedWeights& packed) {
   auto plan = std::make_unique<Plan>();
   Recorder recorder(*plan, code);
   std::vector<Value> values;
@@ -60,7 +60,7 @@ std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const s
   mark_outputs(*plan);
   drop_unread_steps(*plan);
   prepare_images(context, *plan);
-  prepare_products(context, *plan);
+  prepare_products(context, *plan, packed);
   prepare_recurrent(context, *plan);
   place_buffers(*plan);
   return plan;

@@ -49,6 +49,8 @@ struct Buffer {
   size_t offset = 0;  // kArena: its place
 };
 
+class PackedWeights;
+
 struct Plan {
   std::vector<Step> steps;
   std::vector<Value> outputs;  // the graph's, and then the copies of inputs that it wrote to
@@ -72,10 +74,11 @@ struct PlanInput {
   bool is_constant = false;
 };
 
-// `is_written`, beside the inputs: the program writes to them, so it works on a copy. Throws Error where the
-// program cannot be planned: its shapes or its ways depend on data.
+// `is_written`, beside the inputs: the program writes to them, so it works on a copy. `packed` is shared by
+// the plans of a program. Throws Error where the program cannot be planned: its shapes or its ways depend on
+// data.
 std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
-                                const std::vector<PlanInput>& inputs);
+                                const std::vector<PlanInput>& inputs, PackedWeights& packed);
 
 // Calls visit(tensor) for each tensor of a value.
 template <typename Visit>

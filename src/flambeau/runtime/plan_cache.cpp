@@ -33,7 +33,6 @@ std::shared_ptr<PlanCache::Entry> PlanCache::find(const std::string& key) {
     entries_.front()->key = key;
     if (entries_.size() > kMostPlans) entries_.pop_back();
   }
-  ++entries_.front()->times_seen;
   return entries_.front();
 }
 

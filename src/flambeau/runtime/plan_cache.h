@@ -17,7 +17,6 @@ class PlanCache {
   struct Entry {
     std::string key;
     std::unique_ptr<Plan> plan;  // null: not made yet, or impossible
-    size_t times_seen = 0;
     bool is_impossible = false;
     std::mutex mutex;
     std::vector<std::unique_ptr<Workspace>> free;

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <set>
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/runtime/interpreter.h"
+#include "flambeau/runtime/layers/packed_weights.h"
 #include "flambeau/runtime/mutation.h"
 #include "flambeau/runtime/plan_cache.h"
 
@@ -38,6 +40,19 @@ void require_operators(const std::vector<MissingOperator>& missing) {
   throw Error(ErrorCode::kUnsupported,
               fmt::format("the program uses operators that are not there: {}", fmt::join(texts, ", ")),
               "supply them: Library::add in C++, or a library of operators with --operators FILE.so");
+}
+
+// What an author has stated must not be passed over in silence.
+void require_readable(const std::vector<std::string>& unknown) {
+  if (unknown.empty()) return;
+  constexpr size_t kMostShown = 10;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < std::min(unknown.size(), kMostShown); ++i) texts.push_back(printable(unknown[i]));
+  const size_t more = unknown.size() - texts.size();
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("conditions on the program's inputs cannot be read, and so not be checked: {}{}",
+                          fmt::join(texts, "; "), more == 0 ? "" : fmt::format("; and {} more", more)),
+              "run it without checking them: --ignore-guards, or ignore_guards in the options of load");
 }
 
 // Copies what a caller nested into a flat list, as the spec has it.
@@ -92,6 +107,7 @@ struct Program::State {
         checker(program),
         outputs(describe_outputs(program)),
         out_spec(out_spec_of(program)) {
+    if (!options.ignore_guards) require_readable(checker.unknown_guards());
     std::vector<MissingOperator> missing;
     code = lower(program.graph(), *library, missing);
     require_operators(missing);
@@ -143,11 +159,14 @@ struct Program::State {
           binding.weight = weights.size();
           weight_names.emplace(input.target, weights.size());
           weights.push_back(weight.tensor);
+          if (weight.tensor.storage()->mapping()) files.insert(weight.tensor.storage()->mapping());
           break;
         }
         default:
           break;  // tokens and objects are None
       }
+      if (const size_t i = bindings.size(); i < program.graph().inputs().size())
+        leaves_of_values.emplace(program.graph().inputs()[i].value(), binding.leaf);
       bindings.push_back(binding);
     }
   }
@@ -176,8 +195,7 @@ struct Program::State {
     std::shared_ptr<PlanCache::Entry> entry = plans.find(PlanCache::key_of(leaves));
     const std::lock_guard lock(entry->mutex);
     if (entry->plan) return entry;
-    // Shapes that vary are often seen once only.
-    if (entry->is_impossible || (has_symbols && entry->times_seen < 2)) return nullptr;
+    if (entry->is_impossible) return nullptr;
     const std::vector<Value> inputs = graph_inputs(leaves, true);
     std::vector<PlanInput> plan_inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -185,15 +203,49 @@ struct Program::State {
       plan_inputs.push_back({inputs[i], is_state});
     }
     try {
-      entry->plan = make_plan(context, *code, is_written, plan_inputs);
+      // Also for shapes that are seen for the first time: prepared layers round differently than single
+      // operators, and a run must give what the next one gives.
+      entry->plan = make_plan(context, *code, is_written, plan_inputs, packed);
+      has_planned = true;
       return entry;
     } catch (const Error&) {
       // The interpreter tells what is wrong, if anything is; a program that never has a plan is not asked
       // again.
       entry->is_impossible = true;
-      if (++plan_failures > 2 || !has_symbols) may_plan = false;
+      if (!has_planned && (++plan_failures > 2 || !has_symbols)) may_plan = false;
       return nullptr;
     }
+  }
+
+  // Throws Error(kIo) when weights or inputs are those of a file that is no longer what it was.
+  void check_files(std::span<const Value> leaves) const {
+    for (const std::shared_ptr<Mapping>& file : files) file->check_unchanged();
+    for (const Value& leaf : leaves)
+      for_each_tensor(leaf, [](const Tensor& tensor) { tensor.storage()->check_unchanged(); });
+  }
+
+  // What the graph gives, by a plan where there is one.
+  std::vector<Value> compute(ops::Context& context, std::span<const Value> leaves, Profile* profile) {
+    if (const std::shared_ptr<PlanCache::Entry> entry = find_plan(context, leaves)) {
+      const std::vector<Value> inputs = graph_inputs(leaves, false);
+      std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
+      std::vector<Value> results = workspace->run(context, inputs, profile);
+      PlanCache::give_back(*entry, std::move(workspace));
+      if (profile != nullptr) label(*profile, *entry->plan);
+      return results;
+    }
+    std::vector<Value> inputs = graph_inputs(leaves, true);
+    std::vector<Value> copies;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_written[i]) continue;
+      if (inputs[i].is_tensor()) inputs[i] = ops::call(context, "aten::clone", inputs[i]);
+      copies.push_back(inputs[i]);
+    }
+    Interpreter interpreter(context, profile);
+    std::vector<Value> results = interpreter.run(*code, std::move(inputs));
+    results.insert(results.end(), copies.begin(), copies.end());
+    if (profile != nullptr) label(*profile, *code);
+    return results;
   }
 
   // Gives the user's outputs, and updates what the program changes: nothing here may fail halfway.
@@ -256,11 +308,8 @@ struct Program::State {
   }
 
   size_t leaf_of(const graph::OutputSpec& output) const {
-    if (!output.input) return kNone;
-    for (size_t i = 0; i < bindings.size(); ++i) {
-      if (program.graph().inputs()[i].value() == output.input.get()) return bindings[i].leaf;
-    }
-    return kNone;
+    const auto found = output.input ? leaves_of_values.find(output.input.get()) : leaves_of_values.end();
+    return found == leaves_of_values.end() ? kNone : found->second;
   }
 
   static constexpr size_t kNone = ~size_t{0};
@@ -278,16 +327,20 @@ struct Program::State {
   std::unique_ptr<Code> code;
   std::vector<bool> is_written;
   std::vector<Binding> bindings;  // of the graph's inputs
+  std::unordered_map<const graph::Value*, size_t> leaves_of_values;
   std::unordered_map<std::string, size_t> weight_names;
   mutable std::mutex state_mutex;
-  std::vector<Tensor> weights;  // guarded
+  std::vector<Tensor> weights;               // guarded
+  std::set<std::shared_ptr<Mapping>> files;  // where the weights are
   std::mutex generator_mutex;
   kernels::Generator generator;
 
   std::atomic<bool> may_plan = true;
   bool has_symbols = false;
   std::atomic<int> plan_failures = 0;
+  std::atomic<bool> has_planned = false;
   std::vector<bool> is_changed;  // beside weights: runs update them
+  PackedWeights packed;
   PlanCache plans;
 };
 
@@ -316,25 +369,13 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
   std::unique_lock turn(state.generator_mutex, std::defer_lock);
   if (options.generator == nullptr) context.generator_turn = &turn;
   std::vector<Value> results;
-  if (const std::shared_ptr<PlanCache::Entry> entry = state.find_plan(context, leaves)) {
-    const std::vector<Value> inputs = state.graph_inputs(leaves, false);
-    std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
-    results = workspace->run(context, inputs, options.profile);
-    PlanCache::give_back(*entry, std::move(workspace));
-    if (options.profile != nullptr) label(*options.profile, *entry->plan);
-  } else {
-    std::vector<Value> inputs = state.graph_inputs(leaves, true);
-    std::vector<Value> copies;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!state.is_written[i]) continue;
-      if (inputs[i].is_tensor()) inputs[i] = ops::call(context, "aten::clone", inputs[i]);
-      copies.push_back(inputs[i]);
-    }
-    Interpreter interpreter(context, options.profile);
-    results = interpreter.run(*state.code, std::move(inputs));
-    results.insert(results.end(), copies.begin(), copies.end());
-    if (options.profile != nullptr) label(*options.profile, *state.code);
+  try {
+    results = state.compute(context, leaves, options.profile);
+  } catch (const Error&) {
+    state.check_files(leaves);
+    throw;
   }
+  state.check_files(leaves);
   return state.deliver(context, std::move(results), leaves);
 }
 
@@ -352,11 +393,12 @@ std::vector<Value> Program::run(std::span<const Value> arguments, const ops::Key
   }
   std::vector<Value> leaves;
   std::vector<bool> is_used(keywords.size(), false);
+  std::unordered_map<std::string_view, size_t> by_name;
+  for (size_t i = 0; i < keywords.size(); ++i) by_name.emplace(keywords[i].first, i);
   const auto take_keyword = [&](std::string_view name) -> const Value& {
-    for (size_t i = 0; i < keywords.size(); ++i) {
-      if (keywords[i].first != name) continue;
-      is_used[i] = true;
-      return keywords[i].second;
+    if (const auto found = by_name.find(name); found != by_name.end()) {
+      is_used[found->second] = true;
+      return keywords[found->second].second;
     }
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the keyword argument '{}' is missing", printable(name)));

@@ -26,6 +26,9 @@ struct ProgramOptions {
   std::shared_ptr<const ops::Library> library;
   // Plan ahead where shapes allow it; false interprets always.
   bool plan = true;
+  // Run a program although conditions on its inputs are in a form nobody here can read: those are not
+  // checked, see Program::unknown_guards(). All others are, in any case.
+  bool ignore_guards = false;
 };
 
 struct RunOptions {
@@ -39,7 +42,8 @@ struct RunOptions {
 class Program {
  public:
   // The program must be verified, and have its weights. Throws Error(kUnsupported) that lists the operators
-  // nobody knows, and what else cannot be run.
+  // nobody knows, and what else cannot be run; and one that lists conditions on its inputs (guards, ranges,
+  // sizes) that cannot be read, unless they are to be ignored.
   explicit Program(graph::ExportedProgram program, ProgramOptions options = {});
   ~Program();
   Program(Program&&) noexcept;
@@ -50,7 +54,7 @@ class Program {
   const std::vector<Leaf>& outputs() const;
   const TreeSpec& in_spec() const;
   const TreeSpec& out_spec() const;
-  // Guards that are not checked, as nobody here can read them.
+  // Conditions on the inputs that are not checked, as nobody here can read them.
   const std::vector<std::string>& unknown_guards() const;
 
   // The leaves of inputs() in, those of outputs() out. State (buffers, inputs that the program changes) is

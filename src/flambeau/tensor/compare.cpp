@@ -213,6 +213,8 @@ void compare_elements(const Tensor& left, const Tensor& right, bool by_bits, Dif
       });
     });
   }
+  left.storage()->check_unchanged();
+  right.storage()->check_unchanged();
   if (result.first >= 0) result.first_index = unravel(result.first, a.sizes());
 }
 

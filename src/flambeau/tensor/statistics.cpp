@@ -247,6 +247,7 @@ Statistics measure_real(const Tensor& tensor, ThreadPool* pool) {
   const auto total = over_pieces<Partial<T>>(rows.count(), pool, [&](int64_t begin, int64_t end) {
     return measure_range<T>(tensor, rows, bytes, begin, end);
   });
+  tensor.storage()->check_unchanged();
   Statistics result;
   result.count = rows.count();
   result.nan_count = total.nan_count;
@@ -283,6 +284,7 @@ Statistics measure_complex(const Tensor& tensor) {
       }
     }
   });
+  tensor.storage()->check_unchanged();
   return result;
 }
 

@@ -122,6 +122,16 @@ std::shared_ptr<const Storage> Storage::ready(const std::shared_ptr<Storage>& st
   return loaded;
 }
 
+void Storage::check_unchanged() const {
+  if (mapping_) return mapping_->check_unchanged();
+  if (kind_ == Kind::kLazy && is_ready()) loaded_->check_unchanged();
+}
+
+std::shared_ptr<Mapping> Storage::as_mapping(const std::shared_ptr<Storage>& storage) {
+  const MutableByteSpan bytes = storage->mutable_bytes();
+  return storage->mapping_ ? Mapping::part(storage->mapping_, bytes) : Mapping::borrow(bytes, storage);
+}
+
 ByteSpan Storage::bytes() const { return {data(), size_}; }
 MutableByteSpan Storage::mutable_bytes() { return {data(), size_}; }
 

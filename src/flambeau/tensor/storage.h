@@ -39,6 +39,13 @@ class Storage {
   // Throws Error(kInvalidArgument) for meta storage, and what the loader throws. Thread-safe.
   ByteSpan bytes() const;
   MutableByteSpan mutable_bytes();
+  // Throws Error(kIo) when the bytes are those of a file that changed since it was opened. Whoever made
+  // something of the bytes asks before giving it away; a loader asks the storage it reads.
+  void check_unchanged() const;
+  // Where a view's bytes are; null for others.
+  const std::shared_ptr<Mapping>& mapping() const { return mapping_; }
+  // The same bytes as a mapping, which keeps the storage.
+  static std::shared_ptr<Mapping> as_mapping(const std::shared_ptr<Storage>& storage);
 
   // A storage that is ready and has these bytes: this one, or what the loader gives, which is then not kept.
   // For writers that pass over each storage once, and should not fill the memory with what they loaded.

@@ -55,8 +55,7 @@ NpyArray read_npy_array(ByteReader& reader, uint64_t size) {
 }
 
 Tensor read_npy(std::shared_ptr<Mapping> mapping) {
-  const auto read = [&] { return read_npy(mapping, 0, mapping->size()); };
-  return mapping->path().empty() ? read() : with_location("file", mapping->path(), read);
+  return mapping->reading([&] { return read_npy(mapping, 0, mapping->size()); });
 }
 
 Tensor read_npy(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
@@ -71,7 +70,8 @@ Tensor read_npy(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
   std::shared_ptr<Storage> storage;
   if (array.is_swapped) {
     storage = Storage::lazy(array.data_size, [mapping, data_start, array] {
-      return array.elements(mapping->bytes().subspan(data_start, array.data_size));
+      return mapping->reading(
+          [&] { return array.elements(mapping->bytes().subspan(data_start, array.data_size)); });
     });
   } else {
     storage = Storage::view(std::move(mapping), data_start, array.data_size);

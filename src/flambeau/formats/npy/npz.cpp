@@ -100,7 +100,7 @@ void check_name(const std::string& name) {
 }  // namespace
 
 NpzFile read_npz(std::shared_ptr<Mapping> mapping, const zip::Limits& limits) {
-  return NpzReader(std::move(mapping), limits).read();
+  return mapping->reading([&] { return NpzReader(mapping, limits).read(); });
 }
 
 void write_npz(ByteSink& sink, std::span<const NamedTensor> tensors, Progress& progress) {

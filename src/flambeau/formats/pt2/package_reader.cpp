@@ -10,6 +10,7 @@
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/payload_config.h"
+#include "flambeau/formats/record_pickle.h"
 #include "flambeau/graph/text_parse.h"
 
 namespace flambeau::pt2 {
@@ -59,10 +60,23 @@ std::shared_ptr<Storage> storage_of(const std::shared_ptr<const RecordArchive>& 
   return Storage::lazy(entry.size, [archive, &entry] { return archive->zip().read(entry); });
 }
 
+// The same of a torch.save file, which is opened at once: an inflated one stays in memory.
+std::shared_ptr<Storage> checkpoint_of(const std::shared_ptr<const RecordArchive>& archive,
+                                       const zip::Entry& entry) {
+  if (entry.method == zip::Method::kStored) return storage_of(archive, entry);
+  return Storage::own(read_modest_record(archive->zip(), entry));
+}
+
+ExportedProgram read_record_program(RecordJsonReader& texts, const zip::Entry& entry, Notes& notes) {
+  return texts.read(entry, [&](std::string_view text, const json::Limits& limits) {
+    return read_program(text, limits, notes);
+  });
+}
+
 class ArchiveReader {
  public:
   ArchiveReader(std::shared_ptr<const RecordArchive> archive, Package& package)
-      : archive_(std::move(archive)), package_(package) {}
+      : archive_(std::move(archive)), package_(package), texts_(archive_->zip()) {}
 
   void read() {
     package_.top_folder = archive_->top_folder();
@@ -77,7 +91,8 @@ class ArchiveReader {
       Model& made = package_.models.emplace_back();
       made.name = model;
       Notes notes;
-      with_location("record", name, [&] { made.program = read_program(archive_->read_text(name), notes); });
+      with_location("record", name,
+                    [&] { made.program = read_record_program(texts_, archive_->get(name), notes); });
       for (std::string& note : notes) package_.notes.push_back(std::move(note));
       made.program.has_weights = true;
       read_state_dict(made);
@@ -191,8 +206,11 @@ class ArchiveReader {
 
   PayloadTable config(const std::string& record) {
     used_.insert(record);
-    return PayloadTable(
-        with_location("record", record, [&] { return read_payload_config(archive_->read_text(record)); }));
+    return PayloadTable(with_location("record", record, [&] {
+      return texts_.read(archive_->get(record), [](std::string_view text, const json::Limits& limits) {
+        return read_payload_config(text, limits);
+      });
+    }));
   }
 
   void read_state_dict(Model& model) {
@@ -240,7 +258,9 @@ class ArchiveReader {
   // A torch.save file inside the archive, as PyTorch 2.8 stored weights.
   std::vector<Weight> read_checkpoint(const std::string& record) {
     package_.notes.push_back(fmt::format("weights taken from '{}', the form of PyTorch 2.8", record));
-    return with_location("record", record, [&] { return weights_of(take(record)); });
+    used_.insert(record);
+    return with_location("record", record,
+                         [&] { return weights_of(checkpoint_of(archive_, archive_->get(record))); });
   }
 
   void read_rest() {
@@ -264,8 +284,7 @@ class ArchiveReader {
   static std::vector<Weight> weights_of(const std::shared_ptr<Storage>& bytes) {
     std::vector<Weight> weights;
     if (bytes->size() == 0) return weights;
-    const auto span = bytes->mutable_bytes();
-    const Checkpoint checkpoint = load_checkpoint(Mapping::borrow(span, bytes));
+    const Checkpoint checkpoint = load_checkpoint(Storage::as_mapping(bytes));
     if (!checkpoint.skipped().empty()) {
       const auto& [name, reason] = checkpoint.skipped().front();
       throw Error(ErrorCode::kUnsupported, fmt::format("'{}' cannot be read: {}", printable(name), reason));
@@ -279,6 +298,7 @@ class ArchiveReader {
  private:
   std::shared_ptr<const RecordArchive> archive_;
   Package& package_;
+  RecordJsonReader texts_;
   std::unordered_map<std::string, std::shared_ptr<Storage>> storages_;
   std::unordered_set<std::string> used_;
 };
@@ -286,21 +306,19 @@ class ArchiveReader {
 // The layout of PyTorch 2.1 to 2.7: everything in torch.save files.
 void read_zip_layout(const std::shared_ptr<const RecordArchive>& archive, Package& package) {
   const auto take = [&](std::string_view name) { return storage_of(archive, archive->get(name)); };
-  const auto take_first = [&](std::string_view name, std::string_view old_name) -> std::shared_ptr<Storage> {
-    for (const std::string_view each : {name, old_name}) {
-      if (archive->has(each)) return take(each);
-    }
-    return nullptr;
-  };
   const auto weights = [&](std::string_view name, std::string_view old_name) -> std::vector<Weight> {
-    const std::shared_ptr<Storage> bytes = take_first(name, old_name);
-    if (bytes == nullptr) return {};
-    return with_location("record", name, [&] { return ArchiveReader::weights_of(bytes); });
+    const std::string_view found = archive->has(name) ? name : old_name;
+    if (!archive->has(found)) return {};
+    return with_location("record", found, [&] {
+      return ArchiveReader::weights_of(checkpoint_of(archive, archive->get(found)));
+    });
   };
+  RecordJsonReader texts(archive->zip());
   Model& model = package.models.emplace_back();
   model.name = "model";
-  with_location("record", kZipProgram,
-                [&] { model.program = read_program(archive->read_text(kZipProgram), package.notes); });
+  with_location("record", kZipProgram, [&] {
+    model.program = read_record_program(texts, archive->get(kZipProgram), package.notes);
+  });
   ExportedProgram& program = model.program;
   program.has_weights = true;
   program.state_dict = weights(kZipStateDict, kZipOldStateDict);
@@ -399,13 +417,13 @@ Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>&
     }
     return package;
   };
-  return mapping->path().empty() ? read() : with_location("file", mapping->path(), read);
+  return mapping->reading(read);
 }
 
 Package read_package(const std::shared_ptr<Mapping>& mapping) {
   return read_package(recognize_file(mapping), mapping);
 }
 
-Package read_package(const std::string& path) { return read_package(Mapping::open(path)); }
+Package read_package(const std::string& path) { return read_package(open_model_file(path)); }
 
 }  // namespace flambeau::pt2

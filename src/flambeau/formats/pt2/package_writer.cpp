@@ -92,7 +92,7 @@ class ArchiveWriter {
                         [&](const std::function<void(ByteSpan)>& emit) {
                           // Fake weights have no bytes, and are written as none.
                           if (record.bytes->is_meta()) return;
-                          emit_pieces(Storage::ready(record.bytes)->bytes(), emit, progress_);
+                          emit_pieces(record.bytes, emit, progress_);
                         });
     }
     writer.add_serialization_id();
@@ -280,15 +280,19 @@ void write_zip_layout(ByteSink& sink, const Package& package, Progress& progress
   writer.add_text(kZipProgram, write_program(program));
   add_checkpoint(writer, kZipStateDict, program.state_dict, progress);
   add_checkpoint(writer, kZipConstants, program.constants, progress);
+  const auto add = [&](const std::string& name, const std::shared_ptr<Storage>& bytes) {
+    writer.add_stream(name, bytes->size(),
+                      [&](const std::function<void(ByteSpan)>& emit) { emit_pieces(bytes, emit, progress); });
+  };
   if (program.example_inputs != nullptr) {
-    writer.add(kZipExampleInputs, program.example_inputs->bytes());
+    add(std::string(kZipExampleInputs), program.example_inputs);
   } else {
     writer.add_text(kZipExampleInputs, "");
   }
   writer.add_text(kZipVersion,
                   fmt::format("{}.{}", program.schema_version.major, program.schema_version.minor));
   for (const Record& record : package.extra_files) {
-    writer.add(std::string(kZipExtra).append(record.name), record.bytes->bytes());
+    add(std::string(kZipExtra).append(record.name), record.bytes);
   }
   writer.finish();
 }

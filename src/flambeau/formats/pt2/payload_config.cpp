@@ -9,7 +9,11 @@
 namespace flambeau::pt2 {
 
 std::vector<Payload> read_payload_config(std::string_view text) {
-  json::Value tree = json::parse(text);
+  return read_payload_config(text, json::Limits::for_text(text.size()));
+}
+
+std::vector<Payload> read_payload_config(std::string_view text, const json::Limits& limits) {
+  json::Value tree = json::parse(text, limits);
   Fields config(tree, "a table of payloads");
   MetaReader meta;
   std::vector<Payload> payloads;

@@ -22,6 +22,7 @@ struct Payload {
 // What the table has besides its entries is passed over. Throws Error(kCorrupt, kUnsupported), located at the
 // entry.
 std::vector<Payload> read_payload_config(std::string_view text);
+std::vector<Payload> read_payload_config(std::string_view text, const json::Limits& limits);
 std::string write_payload_config(const std::vector<Payload>& payloads);
 
 }  // namespace flambeau::pt2

@@ -17,6 +17,7 @@ using Notes = std::vector<std::string>;
 // A program without its weights, of any schema version; older ones are converted forward. Not verified: that
 // is graph::verify()'s. Throws Error(kCorrupt, kUnsupported, kLimit), located at the node or value.
 graph::ExportedProgram read_program(std::string_view text, Notes& notes);
+graph::ExportedProgram read_program(std::string_view text, const json::Limits& limits, Notes& notes);
 
 // The bytes PyTorch writes for the same program; after read_program() of a file of PyTorch's the bytes of
 // that file.

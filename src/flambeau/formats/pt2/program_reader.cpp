@@ -313,7 +313,11 @@ std::string to_srepr_text(std::string_view expression) {
 }  // namespace
 
 ExportedProgram read_program(std::string_view text, Notes& notes) {
-  const json::Document document(text);
+  return read_program(text, json::Limits::for_text(text.size()), notes);
+}
+
+ExportedProgram read_program(std::string_view text, const json::Limits& limits, Notes& notes) {
+  const json::Document document(text, limits);
   Hollow hollow(document.root());
   const SchemaVersion version = stated_version(hollow.tree);
   // PyTorch takes 0.0 for its own version, but not the number 0.

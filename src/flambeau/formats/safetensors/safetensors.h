@@ -32,7 +32,9 @@ SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping);
 void write_safetensors(ByteSink& sink, std::span<const NamedTensor> tensors,
                        const SafetensorsMetadata& metadata = {}, Progress& progress = Progress::silent());
 
-// True when the bytes start like a safetensors file: a plausible header length, then '{'.
+// True when the bytes start like a safetensors file: a plausible header length, then '{'. The other one also
+// wants the header to be there.
+bool starts_like_safetensors(ByteSpan bytes);
 bool looks_like_safetensors(ByteSpan bytes);
 
 }  // namespace flambeau

@@ -34,8 +34,8 @@ void read_numbers(json::Cursor& cursor, Item&& item) {
 Dims read_shape(json::Cursor& cursor) {
   std::vector<int64_t> sizes;
   read_numbers(cursor, [&](uint64_t size) {
-    // PyTorch itself allows any rank; more is beyond any use and only costs memory.
-    if (sizes.size() == 4096) corrupt("it has more than 4096 dimensions");
+    if (sizes.size() == kMostDimensions)
+      corrupt(fmt::format("it has more than {} dimensions", kMostDimensions));
     sizes.push_back(checked_cast<int64_t>(size, "a size of the shape"));
   });
   return Dims(sizes);
@@ -185,7 +185,7 @@ SafetensorsFile read_file(const std::shared_ptr<Mapping>& mapping) {
   const std::vector<std::string> names = with_location("part", "header", [&] { return read_names(text); });
 
   SafetensorsFile file;
-  DescriptionBudget budget(mapping->size());
+  DescriptionBudget budget = DescriptionBudget::for_headers(mapping->size());
   std::vector<Entry> entries;
   entries.reserve(names.size());
   json::Cursor cursor(text);
@@ -219,14 +219,17 @@ SafetensorsFile read_file(const std::shared_ptr<Mapping>& mapping) {
 }  // namespace
 
 SafetensorsFile read_safetensors(std::shared_ptr<Mapping> mapping) {
-  if (mapping->path().empty()) return read_file(mapping);
-  return with_location("file", mapping->path(), [&] { return read_file(mapping); });
+  return mapping->reading([&] { return read_file(mapping); });
+}
+
+bool starts_like_safetensors(ByteSpan bytes) {
+  if (bytes.size() < 10 || bytes[8] != '{') return false;
+  const auto header_size = load_le<uint64_t>(bytes.data());
+  return header_size >= 2 && header_size <= kMostSafetensorsHeader;
 }
 
 bool looks_like_safetensors(ByteSpan bytes) {
-  if (bytes.size() < 10 || bytes[8] != '{') return false;
-  const auto header_size = load_le<uint64_t>(bytes.data());
-  return header_size >= 2 && header_size <= kMostSafetensorsHeader && header_size <= bytes.size() - 8;
+  return starts_like_safetensors(bytes) && load_le<uint64_t>(bytes.data()) <= bytes.size() - 8;
 }
 
 }  // namespace flambeau

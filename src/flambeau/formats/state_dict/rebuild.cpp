@@ -1,4 +1,5 @@
 #include "flambeau/formats/state_dict/rebuild.h"
+#include "flambeau/formats/description_budget.h"
 
 #include <fmt/format.h>
 
@@ -81,8 +82,7 @@ Dims dims_from_node(const Node& node) {
     list = call.args->items()[0];
   }
   const std::span<Node* const> items = list->items();
-  // PyTorch itself allows any rank; a million is beyond any use and only costs memory.
-  if (items.size() > 4096) corrupt(fmt::format("a tensor of {} dimensions", items.size()));
+  if (items.size() > kMostDimensions) corrupt(fmt::format("a tensor of {} dimensions", items.size()));
   Dims dims;
   dims.resize(items.size());
   for (size_t i = 0; i < items.size(); ++i) dims[i] = items[i]->as_int();

@@ -47,6 +47,7 @@ Tensor BitResolver::resolve(const Tensor& tensor, bool conjugate, bool negate) {
         Storage::lazy(tensor.storage()->size(), [original = tensor.storage(), &info, conjugate, negate] {
           const ByteSpan stored = original->bytes();
           std::vector<uint8_t> bytes(stored.begin(), stored.end());
+          original->check_unchanged();
           if (conjugate) flip_signs(bytes, info.word, 1, 2);
           if (negate && has_sign_bit(info)) flip_signs(bytes, info.word, 0, 1);
           if (negate && is_integer(info)) negate_integers(bytes, info.word);

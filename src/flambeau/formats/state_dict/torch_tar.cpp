@@ -6,6 +6,7 @@
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 
@@ -128,7 +129,8 @@ class TarReader {
       if (parts.size() != 3) reader.fail("the description of a tensor has 3 parts");
       const auto rank = reader.le<int32_t>("the rank of a tensor");
       reader.skip(4, "the rank of a tensor");
-      if (rank < 0 || rank > 4096) reader.fail(fmt::format("a tensor of {} dimensions", rank));
+      if (rank < 0 || static_cast<size_t>(rank) > kMostDimensions)
+        reader.fail(fmt::format("a tensor of {} dimensions", rank));
       Geometry geometry;
       for (Dims* dims : {&geometry.sizes, &geometry.strides}) {
         dims->resize(static_cast<size_t>(rank));

@@ -95,10 +95,9 @@ void write_torch_records(ByteSink& sink, std::string_view data,
   writer.add_text("byteorder", "little");
   for (size_t key = 0; key < storages.size(); ++key) {
     const std::shared_ptr<Storage>& storage = storages[key];
-    writer.add_stream(fmt::format("data/{}", key), storage->size(),
-                      [&](const std::function<void(ByteSpan)>& emit) {
-                        emit_pieces(Storage::ready(storage)->bytes(), emit, progress);
-                      });
+    writer.add_stream(
+        fmt::format("data/{}", key), storage->size(),
+        [&](const std::function<void(ByteSpan)>& emit) { emit_pieces(storage, emit, progress); });
   }
   writer.add_text("version", "3\n");
   writer.add_serialization_id();

@@ -23,7 +23,7 @@ Layout matrix_layout(const MatrixSteps& steps, int64_t batch, int64_t rows, int6
 }  // namespace
 
 Matmul::Matmul(const MatmulShape& shape, const float* right, const float* bias, std::span<const PostOp> post,
-               const Weights& same) {
+               std::span<const Weights> same) {
   const bool constant = right != nullptr;
   const Layout left = matrix_layout(shape.left, shape.batch, shape.rows, shape.depth);
   const Layout out = matrix_layout(shape.out, shape.batch, shape.rows, shape.columns);
@@ -46,8 +46,9 @@ Matmul::Matmul(const MatmulShape& shape, const float* right, const float* bias, 
     prepared_->add_array(DNNL_ARG_SRC, desc_of(left));
     if (constant) {
       const Layout packed = layout_of(desc.weights_desc());
-      weights_ =
-          same && same.layout() == packed ? same : Weights(packed, reordered(right, plain_right, packed));
+      const auto shared =
+          std::ranges::find_if(same, [&](const Weights& one) { return one.layout() == packed; });
+      weights_ = shared != same.end() ? *shared : Weights(packed, reordered(right, plain_right, packed));
       prepared_->add_constant(DNNL_ARG_WEIGHTS, desc.weights_desc(), weights_.memory());
     } else {
       prepared_->add_array(DNNL_ARG_WEIGHTS, desc_of(plain_right));

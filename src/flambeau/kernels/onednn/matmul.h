@@ -33,9 +33,9 @@ class Matmul : public Layer {
  public:
   // right, when not null, is constant (its batch must be 1) and is packed now into the layout that suits the
   // shape; run() then takes no right side. bias has one number per column, or is null; it is copied. `same`
-  // are the weights of another layer, made from the same numbers: shared where the layout suits.
+  // are the weights of other layers, made from the same numbers: shared where the layout suits.
   Matmul(const MatmulShape& shape, const float* right, const float* bias, std::span<const PostOp> post = {},
-         const Weights& same = {});
+         std::span<const Weights> same = {});
   const Weights& weights() const { return weights_; }
 
   void run(const float* left, const float* right, float* out, void* scratch,

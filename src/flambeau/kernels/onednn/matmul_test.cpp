@@ -85,7 +85,7 @@ TEST_F(OnednnMatmul, FusesWhatFollows) {
   plain.run(left.data(), nullptr, product.data(), scratch.get());
 
   const auto check = [&](const PostOp& post, auto wanted, bool operand) {
-    const Matmul fused(shape, right.data(), nullptr, std::span(&post, 1), plain.weights());
+    const Matmul fused(shape, right.data(), nullptr, std::span(&post, 1), std::span(&plain.weights(), 1));
     ASSERT_LE(fused.scratch_bytes(), size_t{1} << 20);
     std::vector<float> found = residual;
     const float* const operands[] = {residual.data()};

@@ -59,8 +59,10 @@ void Parts::add_scratch(size_t bytes) {
 }
 
 PooledMatmul::PooledMatmul(int parts, const MatmulShape& shape, const float* right, const float* bias,
-                           std::span<const PostOp> post) {
+                           std::span<const PostOp> post, PackedColumns* packed) {
   const ThreadsScope one(1);
+  PackedColumns own_packed;
+  PackedColumns& all_packed = packed != nullptr ? *packed : own_packed;
   bool plain = true;  // operands make the cut harder than it is worth
   for (const PostOp& operation : post) plain = plain && !has_operand(operation);
   const int64_t wanted = plain ? std::max(parts, 1) : 1;
@@ -75,7 +77,7 @@ PooledMatmul::PooledMatmul(int parts, const MatmulShape& shape, const float* rig
   for (int64_t i = 0; i < count; ++i) {
     const auto part_of = [&](int64_t all) { return cut(all, count, i + 1) - cut(all, count, i); };
     MatmulShape own = shape;
-    int64_t left_at = 0, right_at = 0, out_at = 0;
+    int64_t left_at = 0, right_at = 0, out_at = 0, column = 0;
     const float* own_bias = bias;
     if (by_batch) {
       const int64_t first = cut(shape.batch, count, i);
@@ -87,14 +89,15 @@ PooledMatmul::PooledMatmul(int parts, const MatmulShape& shape, const float* rig
       own.rows = part_of(shape.rows);
       left_at = first * shape.left.row, out_at = first * shape.out.row;
     } else {
-      const int64_t first = cut(shape.columns, count, i);
+      const int64_t first = column = cut(shape.columns, count, i);
       own.columns = part_of(shape.columns);
       right_at = first * shape.right.column, out_at = first * shape.out.column;
       if (bias != nullptr) own_bias += first;
     }
-    const bool share = !parts_.empty() && (by_batch || by_rows);
-    Matmul layer(own, right == nullptr ? nullptr : right + right_at, own_bias, post,
-                 share ? parts_.front().layer.weights() : Weights());
+    std::vector<Weights>& same = all_packed[{column, own.columns}];
+    Matmul layer(own, right == nullptr ? nullptr : right + right_at, own_bias, post, same);
+    const auto has_layout = [&](const Weights& other) { return other.layout() == layer.weights().layout(); };
+    if (layer.weights() && std::ranges::none_of(same, has_layout)) same.push_back(layer.weights());
     add_scratch(layer.scratch_bytes());
     parts_.push_back({.layer = std::move(layer), .left = left_at, .right = right_at, .out = out_at});
   }

@@ -3,6 +3,8 @@
 // delays does not hold up the rest, and other loops of the same pool follow without a change of teams.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "flambeau/kernels/onednn/convolution.h"
@@ -31,12 +33,17 @@ class Parts {
   size_t scratch_bytes_ = 0;
 };
 
+// One matrix of constant weights as layers for several shapes have packed it: by the first column and the
+// number of columns of a part, in each layout that was asked for.
+using PackedColumns = std::map<std::pair<int64_t, int64_t>, std::vector<Weights>>;
+
 // A product cut by batch, by rows, or, for one row, by columns.
 class PooledMatmul : public Parts {
  public:
-  // As Matmul. `parts` is a wish: a few for each thread of the pool even out unequal speeds.
+  // As Matmul. `parts` is a wish: a few for each thread of the pool even out unequal speeds. Constant weights
+  // are taken from `packed` where they are there, and put there where not; null to share with nobody.
   PooledMatmul(int parts, const MatmulShape& shape, const float* right, const float* bias,
-               std::span<const PostOp> post = {});
+               std::span<const PostOp> post = {}, PackedColumns* packed = nullptr);
   void run(ThreadPool& pool, const float* left, const float* right, float* out, void* scratch,
            std::span<const float* const> operands = {}) const;
 

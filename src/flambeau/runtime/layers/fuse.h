@@ -3,12 +3,13 @@
 #pragma once
 
 #include "flambeau/ops/context.h"
+#include "flambeau/runtime/layers/packed_weights.h"
 #include "flambeau/runtime/plan.h"
 
 namespace flambeau::runtime {
 
 // Products with constant weights, and the activations behind them.
-void prepare_products(ops::Context& context, Plan& plan);
+void prepare_products(ops::Context& context, Plan& plan, PackedWeights& packed);
 // Convolutions and pooling, and everything between them that can keep their layout.
 void prepare_images(ops::Context& context, Plan& plan);
 // Recurrent networks with constant weights.

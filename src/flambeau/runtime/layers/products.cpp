@@ -75,7 +75,7 @@ std::optional<Product> product_of(const Plan& plan, const Step& step) {
   return product;
 }
 
-void prepare_product(ops::Context& context, Rewrite& rewrite, size_t index) {
+void prepare_product(ops::Context& context, Rewrite& rewrite, size_t index, PackedWeights& packed) {
   Plan& plan = rewrite.plan();
   Step& step = plan.steps[index];
   const std::optional<Product> product = product_of(plan, step);
@@ -87,9 +87,10 @@ void prepare_product(ops::Context& context, Rewrite& rewrite, size_t index) {
   for (const size_t taken : chain.steps)
     name += " + " + std::string(plan.steps[taken].op->schema.name.base_name());
   try {
-    step.prepared = std::make_shared<ProductStep>(
-        PooledMatmul(parts, product->shape, product->right, product->bias, chain.post), product->input,
-        std::move(name));
+    PooledMatmul layer = packed.with(step.arguments[product->input + 1].tensor(), [&](auto& columns) {
+      return PooledMatmul(parts, product->shape, product->right, product->bias, chain.post, &columns);
+    });
+    step.prepared = std::make_shared<ProductStep>(std::move(layer), product->input, std::move(name));
   } catch (const Error&) {
     return;  // the operator's own kernel does it
   }
@@ -100,11 +101,11 @@ void prepare_product(ops::Context& context, Rewrite& rewrite, size_t index) {
 
 }  // namespace
 
-void prepare_products(ops::Context& context, Plan& plan) {
+void prepare_products(ops::Context& context, Plan& plan, PackedWeights& packed) {
   if (!kernels::onednn::available()) return;
   Rewrite rewrite(plan);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!rewrite.is_removed(i)) prepare_product(context, rewrite, i);
+    if (!rewrite.is_removed(i)) prepare_product(context, rewrite, i, packed);
   }
   rewrite.finish();
 }
