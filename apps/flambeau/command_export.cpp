@@ -112,7 +112,11 @@ Sizes read_sizes(const std::vector<std::string>& given) {
   for (const std::string& text : given) {
     const size_t equals = text.find('=');
     const auto found = equals == std::string::npos ? sizes.end() : sizes.find(text.substr(0, equals));
-    if (found == sizes.end()) fail_option("--size", text, kForm);
+    if (found == sizes.end()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--size '{}' is not of the form {}", printable(text), kForm),
+                  did_you_mean(text.substr(0, equals), std::vector<std::string>{"batch", "length", "image"}));
+    }
     found->second = number("--size", text, text.substr(equals + 1), kForm);
   }
   return sizes;
@@ -168,7 +172,8 @@ int run_export(const ExportCommandOptions& options, const CommonOptions& common)
   if (options.decompose) program = run_decompositions(program);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   const size_t nodes = program.graph().node_count();
-  if (options.print && !common.quiet) fmt::print("{}", to_text(program));
+  const std::string text = options.print ? to_text(program) : std::string();
+  if (!common.json && !common.quiet && !is_standard_output(options.output)) fmt::print("{}", text);
   if (is_standard_output(options.output)) {
     write_to_stdout(std::move(program));
     return kExitOk;
@@ -180,6 +185,7 @@ int run_export(const ExportCommandOptions& options, const CommonOptions& common)
     value.set("output", options.output.empty() ? json::Value() : json::Value(options.output));
     value.set("nodes", static_cast<uint64_t>(nodes));
     value.set("milliseconds", time.count());
+    if (options.print) value.set("text", text);
     print_json(value);
   } else if (!common.quiet) {
     fmt::print("{}: {} nodes, traced in {:.1f} ms{}\n", model.name, nodes, time.count(),

@@ -8,6 +8,7 @@
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/program.h"
+#include "flambeau/report.h"
 #include "output_stream.h"
 #include "reports.h"
 
@@ -24,8 +25,8 @@ struct GraphCommandOptions {
 
 std::string rendered(const graph::ExportedProgram& program, const GraphCommandOptions& options,
                      bool as_json) {
-  if (as_json || options.format == "json")
-    return json::dump(json::parse(pt2::write_program(program)), 2) + "\n";
+  if (as_json) return json::dump(report::strict(json::parse(pt2::write_program(program))), 2) + "\n";
+  if (options.format == "json") return json::dump(json::parse(pt2::write_program(program)), 2) + "\n";
   if (options.format == "dot") {
     graph::DotOptions dot;
     dot.modules = options.modules;

@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "flambeau/error.h"
+#include "flambeau/report.h"
+#include "reports.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -45,11 +49,13 @@ CLI::Validator choice_of(const std::vector<std::string_view>& words) {
   return validator;
 }
 
-// Standard input where '-' stands for a file to read.
-CLI::Validator input_file() {
+// Standard input where '-' stands for a file to read, once.
+CLI::Validator input_file(const std::shared_ptr<bool>& is_taken) {
   return CLI::Validator(
-      [](std::string& text) {
-        if (text == "-") text = kStandardInput;
+      [is_taken](std::string& text) {
+        if (text != "-") return std::string();
+        if (std::exchange(*is_taken, true)) return std::string("standard input cannot be read twice");
+        text = kStandardInput;
         return std::string();
       },
       "");
@@ -70,6 +76,7 @@ CLI::Option* add_target(CLI::App& app, const Option& option) {
 }
 
 void add_options(CLI::App& app, const std::vector<Option>& options) {
+  const auto is_taken = std::make_shared<bool>(false);
   std::map<std::string_view, CLI::Option*> by_name;
   for (const Option& option : options) {
     CLI::Option* const added = add_target(app, option);
@@ -86,7 +93,7 @@ void add_options(CLI::App& app, const std::vector<Option>& options) {
         added->check(CLI::Range(static_cast<int64_t>(least), static_cast<int64_t>(most)));
       }
     }
-    if (option.value == Takes::kInput) added->transform(input_file());
+    if (option.value == Takes::kInput) added->transform(input_file(is_taken));
     if (option.has_shown_default) added->capture_default_str();
     if (!option.excluded.empty()) added->excludes(by_name.at(option.excluded));
   }
@@ -119,15 +126,18 @@ std::string unexpected_text(const std::string& word, const Command* command,
 
 // One line: what is wrong with the command line, and where help is.
 void report_usage(const CLI::App& app, const CLI::ParseError& error, const Command* command,
-                  const std::vector<Command>& commands, const std::vector<Option>& common) {
+                  const std::vector<Command>& commands, const std::vector<Option>& common, bool is_json) {
   const std::string word = unexpected_word(app);
   std::string message = error.what();
   const bool is_unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   if (!word.empty() && (is_unexpected || command == nullptr))
     message = unexpected_text(word, command, commands, common);
   std::ranges::replace(message, '\n', ' ');
-  print_to_stderr("flambeau: {} (see 'flambeau{}{} --help')\n", printable(message, 400),
-                  command == nullptr ? "" : " ", command == nullptr ? "" : command->name);
+  message = printable(message, 400);
+  const std::string help = fmt::format("see 'flambeau{}{} --help'", command == nullptr ? "" : " ",
+                                       command == nullptr ? "" : command->name);
+  if (is_json) return print_json(report::of_error(Error(ErrorCode::kInvalidArgument, message, help)));
+  print_to_stderr("flambeau: {} ({})\n", message, help);
 }
 
 std::string footer_of(const Command& command) {
@@ -169,7 +179,9 @@ Parsed parse(const std::vector<Command>& commands, const std::vector<Option>& co
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return {nullptr, app.exit(error)};  // --help, --version
-    report_usage(app, error, chosen(), commands, common);
+    const bool is_json = std::any_of(argv + 1, argv + argc,
+                                     [](const char* word) { return std::string_view(word) == "--json"; });
+    report_usage(app, error, chosen(), commands, common, is_json);
     return {nullptr, kExitError};
   }
   return {chosen(), kExitOk};

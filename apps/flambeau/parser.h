@@ -14,7 +14,7 @@ struct Parsed {
 };
 
 // Fills the options' targets. Prints help to standard output, and one line on standard error where the
-// command line is wrong.
+// command line is wrong; with --json a document on standard output.
 Parsed parse(const std::vector<Command>& commands, const std::vector<Option>& common, int argc, char** argv);
 
 }  // namespace flambeau::cli

@@ -91,7 +91,7 @@ def test_errors(model, tmp_path):
         (lambda: flambeau.convert(model, tmp_path / "b.pt", format="xyz"), "'xyz' is no format of weights"),
         (lambda: flambeau.convert(model, tmp_path / "b", shard_size="many"), "'many' is no size of shards"),
         (lambda: flambeau.verify(GOLDEN / "run" / "classifier.pt2", dialect="cor"), "did you mean 'core'?"),
-        (lambda: flambeau.verify(model), ""),
+        (lambda: flambeau.verify(model), "model.pt: "),
     ):
         with pytest.raises(flambeau.Error, match=said.replace("?", r"\?")):
             call()

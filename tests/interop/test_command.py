@@ -105,6 +105,26 @@ def test_wrong_usage_is_one_line(arguments, said, flambeau):
     assert said in one_line(done.stderr)
 
 
+def test_wrong_usage_as_json(flambeau):
+    for arguments in (["frobnicate", "--json"], ["--json", "inspect"], ["convert", "a", "--json", "b", "c"], ["diff", "-", "-", "--json"]):
+        done = flambeau.run(*arguments)
+        assert done.returncode == 2 and done.stderr == "", arguments
+        error = strictly(done.stdout)["error"]
+        assert error["code"] == "invalid_argument" and "--help'" in error["remedy"]
+    assert "standard input cannot be read twice" in flambeau.error("diff", "-", "-")
+
+
+def test_filters_that_match_nothing_are_answered(flambeau, model, tmp_path):
+    said = "(did you mean 'encoder'? 'flambeau inspect' shows the names)"
+    assert said in flambeau.error("convert", model, tmp_path / "b.pt", "--filter", "encodr.*")
+    assert said in flambeau.error("diff", model, model, "--filter", "encodr.*")
+
+
+def test_programs_print_strict_json(flambeau):
+    strictly(flambeau("graph", "--json", ROOT / "tests" / "golden" / "run" / "classifier.pt2"))
+    assert "class GraphModule" in flambeau.json("export", "lstm_tagger", "--print")["text"]
+
+
 # Errors: one line, with the place and what to do
 
 

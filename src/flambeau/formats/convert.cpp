@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "flambeau/base/atomic_file.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/nearest.h"
 #include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/npy/npz.h"
@@ -149,6 +151,25 @@ bool name_matches(std::string_view name, const std::vector<std::string>& pattern
   return is_kept || !has_positive;
 }
 
+std::string pattern_remedy(const std::vector<std::string>& patterns, const Checkpoint& checkpoint) {
+  constexpr std::string_view kOtherwise = "'flambeau inspect' shows the names";
+  std::set<std::string> parts;
+  for (const CheckpointTensor& entry : checkpoint.tensors()) {
+    parts.insert(entry.name);
+    for (size_t dot = entry.name.find('.'); dot != std::string::npos; dot = entry.name.find('.', dot + 1))
+      parts.insert(entry.name.substr(0, dot));
+    if (parts.size() > 10'000) break;
+  }
+  const std::vector<std::string> names(parts.begin(), parts.end());
+  for (const std::string& pattern : patterns) {
+    if (pattern.starts_with('!')) continue;
+    const std::string plain = pattern.substr(0, pattern.find_last_not_of(".*") + 1);
+    if (const std::string hint = did_you_mean(plain, names); !hint.empty())
+      return fmt::format("{} {}", hint, kOtherwise);
+  }
+  return std::string(kOtherwise);
+}
+
 Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
   if (!options.patterns.empty()) {
     NamedTensors kept;
@@ -158,7 +179,7 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
     if (kept.empty()) {
       throw Error(ErrorCode::kNotFound,
                   fmt::format("none of the {} tensors is kept by the filter", checkpoint.tensors().size()),
-                  "'flambeau inspect' shows the names");
+                  pattern_remedy(options.patterns, checkpoint));
     }
     checkpoint = Checkpoint::from_tensors(std::move(kept), checkpoint.metadata());
   }

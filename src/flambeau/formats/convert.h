@@ -23,6 +23,10 @@ std::optional<WeightFormat> weight_format_for(std::string_view path);
 // starts with '!' takes away what it matches. Without a positive pattern everything is kept first.
 bool name_matches(std::string_view name, const std::vector<std::string>& patterns);
 
+// What to say where the patterns match no tensor: names, or first parts of names, that are nearly one of
+// them.
+std::string pattern_remedy(const std::vector<std::string>& patterns, const Checkpoint& checkpoint);
+
 struct ConvertOptions {
   // For floating-point tensors, the values of sparse ones included; all others keep their type.
   std::optional<DType> dtype;

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/base/nearest.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/pt2/package.h"
@@ -64,17 +63,13 @@ class TensorDiffer {
         if (name_matches(name, options_.patterns)) add(name, "not compared", reason);
       }
     }
-    if (!options_.patterns.empty() && found_.tensors.empty() && found_.equal_tensors == 0) fail_unmatched(a);
+    if (!options_.patterns.empty() && found_.tensors.empty() && found_.equal_tensors == 0) {
+      throw Error(ErrorCode::kNotFound, "the filter matches no tensor of either file",
+                  pattern_remedy(options_.patterns, a));
+    }
   }
 
  private:
-  [[noreturn]] void fail_unmatched(const Checkpoint& a) const {
-    std::vector<std::string> names;
-    for (const CheckpointTensor& entry : a.tensors()) names.push_back(entry.name);
-    throw Error(ErrorCode::kNotFound, "the filter matches no tensor of either file",
-                did_you_mean(options_.patterns.front(), names, "'flambeau inspect' shows the names"));
-  }
-
   void add(const std::string& name, std::string status, std::string detail) {
     found_.tensors.push_back({name, std::move(status), std::move(detail)});
   }

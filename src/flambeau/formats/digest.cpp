@@ -1,5 +1,7 @@
 #include "flambeau/formats/digest.h"
 
+#include <algorithm>
+
 #include "flambeau/formats/tensor_pieces.h"
 
 namespace flambeau {
@@ -14,7 +16,14 @@ std::optional<Sha256::Digest> digest_of(const Tensor& tensor, Progress& progress
 
 Sha256::Digest digest_of(const Mapping& mapping, Progress& progress) {
   Sha256 hash;
-  emit_pieces(mapping.bytes(), [&](ByteSpan piece) { hash.add(piece); }, progress);
+  mapping.reading([&] {
+    for (ByteSpan rest = mapping.bytes(); !rest.empty();) {
+      const ByteSpan piece = rest.first(std::min(rest.size(), kPieceBytes));
+      hash.add(piece);
+      advance_or_cancel(progress, piece.size());
+      rest = rest.subspan(piece.size());
+    }
+  });
   return hash.finish();
 }
 

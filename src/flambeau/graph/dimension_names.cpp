@@ -52,7 +52,10 @@ void set_dimension_names(ExportedProgram& program, const DimensionNames& names) 
     }
   }
   json::Object dimensions;
-  for (const auto& [symbol, name] : names) dimensions.emplace_back(symbol, name);
+  for (const auto& [symbol, name] : names) {
+    if (std::ranges::find(dimensions, symbol, &json::Member::first) == dimensions.end())
+      dimensions.emplace_back(symbol, name);
+  }
   if (!dimensions.empty()) members.emplace_back(kDimensions, std::move(dimensions));
   std::erase_if(program.metadata, [](const auto& entry) { return entry.first == kCustom; });
   if (!members.empty()) program.metadata.emplace_back(kCustom, json::dump(json::Value(std::move(members))));

@@ -17,7 +17,7 @@ using DimensionNames = std::vector<std::pair<std::string, std::string>>;
 // Empty where the program has none; what is no symbol or no name is passed over.
 DimensionNames dimension_names(const ExportedProgram& program);
 
-// Keeps whatever else the custom metadata holds.
+// Keeps whatever else the custom metadata holds. Of several names for a symbol the first one counts.
 void set_dimension_names(ExportedProgram& program, const DimensionNames& names);
 
 }  // namespace flambeau::graph

@@ -14,6 +14,8 @@ TEST(DimensionNames, ComeBackAsTheyWereSet) {
   EXPECT_EQ(dimension_names(program), kNames);
   ASSERT_EQ(program.metadata.size(), 1U);
   EXPECT_EQ(program.metadata[0].second, R"({"dimensions": {"s77": "batch", "s27": "length"}})");
+  set_dimension_names(program, {{"s77", "batch"}, {"s77", "rows"}});
+  EXPECT_EQ(dimension_names(program), (DimensionNames{{"s77", "batch"}}));
   set_dimension_names(program, {});
   EXPECT_TRUE(program.metadata.empty());
 }

@@ -128,6 +128,14 @@ TEST(GgufErrors, Tensors) {
       refused(GgufMaker(1).tensor("x", {1ULL << 61}, 8, 0).data(64).str()).starts_with("tensor 'x': "));
 }
 
+TEST(GgufErrors, EmptyTensorsNeedNoData) {
+  const GgufFile file =
+      read_gguf(Mapping::from_text(GgufMaker(2).tensor("x", {0, 4}, 0, 0).tensor("y", {0}, 2, 0).str()));
+  ASSERT_EQ(file.tensors.size(), 2U);
+  EXPECT_EQ(file.tensors[0].tensor.sizes(), (Dims{4, 0}));
+  EXPECT_EQ(file.tensors[1].tensor.storage()->bytes().size(), 0U);
+}
+
 TEST(GgufErrors, AnUnknownTypeIsListedNotRefused) {
   const GgufFile file = read_gguf(Mapping::from_text(GgufMaker(1).tensor("x", {4}, 99, 0).data(64).str()));
   ASSERT_EQ(file.skipped.size(), 1U);

@@ -187,7 +187,9 @@ class Reader {
       budget_.charge(2 * info.name.size() + 256);
       return;
     }
-    std::shared_ptr<Storage> bytes = Storage::view(mapping_, data_ + info.offset, info.bytes);
+    // The data of nothing may begin behind the end of the file.
+    std::shared_ptr<Storage> bytes =
+        info.bytes == 0 ? Storage::own({}) : Storage::view(mapping_, data_ + info.offset, info.bytes);
     GgufTensor made{info.name, type->name, {}, !type->dtype};
     if (type->dtype) {
       made.tensor = Tensor::contiguous(*type->dtype, info.shape, std::move(bytes));
