@@ -131,6 +131,25 @@ TEST(HouseRules, ASourceIncludesItsOwnHeaderFirst) {
   }
 }
 
+// That there is no Info of plain integers the compiler says. What it cannot see is a rule that leaves its
+// checked numbers half way, to compute on with plain ones.
+TEST(HouseRules, ShapeRulesComputeWithCheckedNumbers) {
+  static const std::regex rule(R"(^(inline )?(Infos?|ShortList|std::tuple<Info)<N>|^N \w+\()");
+  static const std::regex plain(R"(\bint64_t \w+ = .*\w\)? [-+*/] )");
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/flambeau/ops")) {
+    if (!is_source(entry.path())) continue;
+    std::ifstream file(entry.path());
+    std::string text;
+    bool is_inside = false;
+    for (int line = 1; std::getline(file, text); ++line) {
+      if (std::regex_search(text, rule)) is_inside = true;
+      if (text.starts_with('}')) is_inside = false;
+      EXPECT_FALSE(is_inside && std::regex_search(text, plain))
+          << entry.path() << ":" << line << " computes with int64_t: take Size or N";
+    }
+  }
+}
+
 TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
   std::set<std::string> folders;
   for (const auto& entry : fs::directory_iterator(kRoot / "src/flambeau")) {

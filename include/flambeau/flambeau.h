@@ -14,3 +14,4 @@
 #include "flambeau/program.h"
 #include "flambeau/runtime.h"
 #include "flambeau/tensor.h"
+#include "flambeau/work.h"

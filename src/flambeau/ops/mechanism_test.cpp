@@ -184,7 +184,7 @@ TEST(Operators, AUsersOperatorIsOneOfThem) {
 
 TEST(Operators, BudgetsEndARun) {
   Fixture f;
-  f.context.budget.steps = 2;
+  f.context.most_steps = 2;
   const Tensor a = floats({2}, {1, 2});
   call(f.context, "aten::clone", a);
   call(f.context, "aten::clone", a);

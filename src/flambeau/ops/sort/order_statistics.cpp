@@ -27,7 +27,7 @@ size_t median_at(const T* x, size_t length) {
       ++nans;
     }
   }
-  std::vector<size_t> order(length);
+  ScratchVector<size_t> order(length);
   std::iota(order.begin(), order.end(), size_t{0});
   // All NaN: (n - n - 1) / 2 is 0 in PyTorch's signed numbers.
   const size_t at = nans == length ? 0 : (length - nans - 1) / 2;
@@ -75,7 +75,7 @@ void mode_line(const void* input, size_t length, void* const* outputs, const voi
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> line_shape(const Info<N>& self, int64_t dim, bool keep) {
+std::tuple<Info<N>, Info<N>> line_shape(const Info<N>& self, Size dim, bool keep) {
   const DimFlags reduced = one_dim(dim, self.dim());
   if (self.dim() > 0 && self.element_count() == N(0) && self.sizes[wrap_dim(dim, self.dim())] == N(0)) {
     throw Error(
@@ -95,13 +95,13 @@ void run_line(Context& context, const Tensor& self, int64_t dim, Line line, Tens
 }
 
 template <bool kSkipsNan>
-void median_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& values, Tensor& indices) {
+void median_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype()) || self.dtype() == DType::kBool) fail_dtype("median_out", self.dtype());
   run_line(context, self, dim,
            with_compute_type(self.dtype(), []<typename T>(T) -> Line { return median_line<T, kSkipsNan>; }),
            values, indices);
 }
-void mode_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& values, Tensor& indices) {
+void mode_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype())) fail_dtype("mode_cpu", self.dtype());
   run_line(context, self, dim,
            with_compute_type(self.dtype(), []<typename T>(T) -> Line { return mode_line<T>; }), values,
@@ -180,7 +180,7 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
   const int64_t wanted_count = q.element_count();
   Dims packed_sizes = sizes;
   packed_sizes.push_back(wanted_count);
-  Info<int64_t> info = contiguous<int64_t>(self.dtype(), packed_sizes);
+  Info<Size> info = contiguous<Size>(self.dtype(), packed_sizes);
   info.sizes = sizes;
   info.strides.erase(sizes.size());
   if (q.dim() > 0) {
@@ -214,7 +214,7 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
 }
 
 template <bool kSkipsNan>
-Tensor quantile(Context& context, const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keep,
+Tensor quantile(Context& context, const Tensor& self, const Tensor& q, std::optional<Size> dim, bool keep,
                 std::string_view how) {
   if (self.dtype() != DType::kFloat32 && self.dtype() != DType::kFloat64) {
     throw Error(ErrorCode::kInvalidArgument, "quantile() input tensor must be either float or double dtype");
@@ -235,7 +235,7 @@ Tensor quantile(Context& context, const Tensor& self, const Tensor& q, std::opti
                                          : run_quantile<double>(context, self, q, dim, keep, how, kSkipsNan);
 }
 template <bool kSkipsNan>
-Tensor quantile_scalar(Context& context, const Tensor& self, double q, std::optional<int64_t> dim, bool keep,
+Tensor quantile_scalar(Context& context, const Tensor& self, double q, std::optional<Size> dim, bool keep,
                        std::string_view how) {
   return quantile<kSkipsNan>(context, self, scalar_tensor(q, self.dtype()), dim, keep, how);
 }
@@ -245,21 +245,21 @@ Tensor quantile_scalar(Context& context, const Tensor& self, double q, std::opti
 void define_order_statistics(Library& library) {
   library
       .define("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
-      .shape<line_shape<int64_t>, line_shape<SymInt>>()
+      .shape<line_shape<Size>, line_shape<SymInt>>()
       .kernel<median_kernel<false>>();
   library
       .define(
           "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
-      .shape<line_shape<int64_t>, line_shape<SymInt>>()
+      .shape<line_shape<Size>, line_shape<SymInt>>()
       .kernel<median_kernel<true>>();
   library.define("aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
-      .shape<line_shape<int64_t>, line_shape<SymInt>>()
+      .shape<line_shape<Size>, line_shape<SymInt>>()
       .kernel<mode_kernel>();
   library.define("aten::median(Tensor self) -> Tensor")
-      .shape<median_all_shape<int64_t>, median_all_shape<SymInt>>()
+      .shape<median_all_shape<Size>, median_all_shape<SymInt>>()
       .kernel<median_all_kernel<false>>();
   library.define("aten::nanmedian(Tensor self) -> Tensor")
-      .shape<median_all_shape<int64_t>, median_all_shape<SymInt>>()
+      .shape<median_all_shape<Size>, median_all_shape<SymInt>>()
       .kernel<median_all_kernel<true>>();
   library
       .define(

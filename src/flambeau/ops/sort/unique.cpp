@@ -37,7 +37,7 @@ template <typename T>
 Groups group(const std::vector<T>& values, size_t rows, size_t length, bool sorts) {
   Groups groups;
   groups.inverse.resize(rows);
-  std::vector<size_t> order(rows);
+  ScratchVector<size_t> order(rows);
   std::iota(order.begin(), order.end(), size_t{0});
   const auto row = [&](size_t i) { return values.data() + i * length; };
   if (sorts) {
@@ -145,14 +145,14 @@ Three unique2(Context& context, const Tensor& self, bool, bool inverse, bool cou
   return unique_elements(context, self, true, inverse, counts);
 }
 // These give the inverse and the counts, asked for or not.
-Three unique_dim(Context& context, const Tensor& self, int64_t dim, bool, bool, bool) {
+Three unique_dim(Context& context, const Tensor& self, Size dim, bool, bool, bool) {
   return unique_slices(context, self, dim, true, true, true);
 }
-Three unique_dim_consecutive(Context& context, const Tensor& self, int64_t dim, bool, bool) {
+Three unique_dim_consecutive(Context& context, const Tensor& self, Size dim, bool, bool) {
   return unique_slices(context, self, dim, false, true, true);
 }
 Three unique_consecutive(Context& context, const Tensor& self, bool inverse, bool counts,
-                         std::optional<int64_t> dim) {
+                         std::optional<Size> dim) {
   // A vector goes the shorter way only where the dimension is given as 0, as in PyTorch.
   if (!dim || self.dim() == 0 || (self.dim() == 1 && *dim == 0)) {
     return unique_elements(context, self, false, inverse, counts);
