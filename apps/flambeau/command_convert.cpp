@@ -61,7 +61,6 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
                   fmt::format("known are {}", dtype_names()));
     }
   }
-  catch_interrupts();
   Checkpoint loaded = load_checkpoint(options.input);
   std::vector<std::string> skipped;
   for (const auto& [name, reason] : loaded.skipped()) {

@@ -107,7 +107,6 @@ class Differ {
 }  // namespace
 
 int run_diff(const DiffOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   ProgressBar progress(common.quiet || common.json);
   const bool is_programs = is_program_file(options.a) && is_program_file(options.b);
   DiffRows structure;

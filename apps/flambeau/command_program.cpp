@@ -48,7 +48,6 @@ bool is_program_file(const std::string& path) {
 }
 
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   if (!options.dtype.empty() || !options.filters.empty() || !options.format.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--dtype, --filter and --format are for weights, not for programs",
@@ -100,7 +99,6 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
 }
 
 int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   pt2::Package package = pt2::read_package(options.file);
   pt2::Model& model =
       with_location("file", options.file, [&]() -> pt2::Model& { return package.model(options.model); });

@@ -14,6 +14,8 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   int threads = 0;
+  double time_limit = 0;      // seconds; 0 for none
+  uint64_t memory_limit = 0;  // bytes; 0 for none
 };
 
 struct InspectOptions {

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "flambeau/error.h"
 #include "reports.h"
+#include "supervisor.h"
 
 namespace {
 
@@ -125,6 +126,10 @@ int main(int argc, char** argv) {
   app.add_flag("-q,--quiet", common.quiet, "Print only errors and findings; no progress");
   app.add_option("-j,--threads", common.threads, "Threads to work with (default: all cores)")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--time-limit", common.time_limit, "Stop after that many seconds")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--memory-limit", common.memory_limit, "Stop beyond that much memory: 500MB, 4GB")
+      ->transform(CLI::AsSizeValue(true));
 
   InspectOptions inspect;
   CLI::App* inspect_app = app.add_subcommand("inspect", "Show what files are and what they hold");
@@ -313,7 +318,10 @@ int main(int argc, char** argv) {
     return run_completion(shell);
   };
   try {
-    const int code = run_chosen();
+    const int code = [&] {
+      const Supervisor supervisor(common);
+      return run_chosen();
+    }();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     // A full disk must not pass for success in a script.
     report_error(flambeau::Error(flambeau::ErrorCode::kIo, "standard output cannot be written"), {});
