@@ -47,8 +47,8 @@ class Program:
     Arguments are those of the model's forward(), nested as there: PyTorch tensors, numpy arrays or anything with
     __dlpack__, numbers. Results are flambeau.Tensors, nested as forward() nests them."""
 
-    def __init__(self, session, source, model, threads, plan):
-        self._program = _flambeau.Program(session, source, model, threads, plan, Record)
+    def __init__(self, session, source, model, threads, plan, time_limit=None, memory_limit=None):
+        self._program = _flambeau.Program(session, source, model, threads, plan, time_limit, memory_limit, Record)
 
     @property
     def inputs(self):
