@@ -30,6 +30,7 @@ TIME_LIMIT = 1.0
 PATIENCE = 2.0
 MEMORY_LIMIT = 1 << 29
 ROUTES = ("python", "program")
+EXTREME_NUMBERS = [float("nan"), float("inf"), float("-inf"), 2.0**31, 2.0**40, 2.0**62, -(2.0**63), 1e300]
 # Under a sanitizer everything is slow, and address space is not memory.
 IS_SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 
@@ -55,7 +56,7 @@ class Caller:
         numbers = self.numpy.random.default_rng(abs(case.seed)).integers(low, high, size=max(case.extent(), 1))
         numbers = numbers.astype("float64")
         if case.seed > 0 and case.seed % 5 == 0:
-            numbers[case.seed % len(numbers)] = [float("nan"), float("inf"), float("-inf"), 2.0**40][case.seed % 4]
+            numbers[case.seed % len(numbers)] = EXTREME_NUMBERS[case.seed % len(EXTREME_NUMBERS)]
         with self.numpy.errstate(all="ignore"):
             flat = self.session.get("aten::to.dtype")(self.flambeau.Tensor(numbers), case.dtype)
         return self.session.get("aten::as_strided")(flat, case.sizes, case.strides, case.offset)

@@ -124,7 +124,9 @@ class Generator:
         self.shape = self.small_shape()
         if self.random.random() < 0.5:  # all sizes alike: products and gathers fit
             self.shape = [self.random.choice([1, 2, 3])] * len(self.shape)
+        # Wild in places, or in one argument alone, so that the others get the call past the checks.
         self.wildness = self.random.choice([0.0, 0.05, 0.3])
+        self.wild_argument = self.random.randrange(6) if self.random.random() < 0.4 else None
 
     def is_wild(self):
         return self.random.random() < self.wildness
@@ -206,7 +208,9 @@ class Generator:
     def arguments(self, schema):
         """Positional ones, and those by name."""
         given, named, is_positional = [], {}, True
-        for argument in schema.arguments:
+        usual = self.wildness
+        for i, argument in enumerate(schema.arguments):
+            self.wildness = 0.9 if i == self.wild_argument else 0.0 if self.wild_argument is not None else usual
             if argument.has_default and self.random.random() < 0.4:
                 is_positional = False
                 continue
