@@ -131,6 +131,13 @@ Info<N> padded_info(Mode mode, std::string_view name, size_t spatial, const Info
     if (mode == Mode::kCircular && (before > self.sizes[d] || after > self.sizes[d])) {
       fail_view("Padding value causes wrapping around more than once.");
     }
+    if (mode == Mode::kCircular && (before < N(0) || after < N(0))) {
+      const N left = self.sizes[d] + smaller(before, N(0)) + smaller(after, N(0));
+      if (before > left || after > left) {
+        fail_view(fmt::format("padding ({}, {}) at dimension {} of input {} leaves less than it repeats",
+                              number_text(before), number_text(after), d, sizes_text(self.sizes)));
+      }
+    }
     sizes[d] = self.sizes[d] + before + after;
     if (sizes[d] < N(mode == Mode::kCircular || d < rank - spatial ? 0 : 1)) {
       fail_view(fmt::format("input (size {} at dimension {}) is too small. Calculated output size: {}",

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/stoppable.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
@@ -174,9 +176,11 @@ void run_isin(const Tensor& elements, const Tensor& tests, DType common, bool in
     if constexpr (!kIsComplex<T>) {
       std::vector<T> set = values_as<T>(tests, common);
       std::erase_if(set, [](T x) { return is_nan(x); });
-      std::sort(set.begin(), set.end());
+      WorkPoller poll;
+      std::sort(set.begin(), set.end(), stoppable(poll, std::less<>()));
       const std::vector<T> wanted = values_as<T>(elements, common);
       for (size_t i = 0; i < wanted.size(); ++i) {
+        poll();
         const bool is_in = !is_nan(wanted[i]) && std::binary_search(set.begin(), set.end(), wanted[i]);
         found[i] = is_in != invert ? 1 : 0;
       }

@@ -62,7 +62,9 @@ void run_histc(const Tensor& self, T low, T high, Tensor& out) {
   const T factor = rounded(dtype, static_cast<T>(bins));
   // Counting stops where the type has no next number.
   const double most = dtype == DType::kBFloat16 ? 256 : dtype == DType::kFloat16 ? 2048 : 0x1p53;
+  WorkPoller poll;
   for (const T value : values) {
+    poll();
     if (!(value >= low && value <= high)) continue;
     const T place = rounded(dtype, rounded(dtype, rounded(dtype, value - low) * factor) / range);
     // Not a number where the range is wider than the type.

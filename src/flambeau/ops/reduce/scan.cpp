@@ -109,7 +109,9 @@ void log_sum_line(const void* input, size_t length, void* const* outputs, const 
     T* const y = static_cast<T*>(outputs[0]);
     using W = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
     W total(-std::numeric_limits<double>::infinity());
+    WorkPoller poll;
     for (size_t i = 0; i < length; ++i) {
+      poll();
       total = i == 0 ? W(x[0]) : log_add(total, W(x[i]));
       y[i] = static_cast<T>(total);
     }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/stoppable.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/lines.h"
@@ -31,10 +32,11 @@ size_t median_at(const T* x, size_t length) {
   std::iota(order.begin(), order.end(), size_t{0});
   // All NaN: (n - n - 1) / 2 is 0 in PyTorch's signed numbers.
   const size_t at = nans == length ? 0 : (length - nans - 1) / 2;
+  WorkPoller poll;
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(at), order.end(),
-                   [&](size_t i, size_t j) {
+                   stoppable(poll, [&](size_t i, size_t j) {
                      return x[i] < x[j] || (x[i] == x[j] && i < j) || (x[j] != x[j] && x[i] == x[i]);
-                   });
+                   }));
   return order[at];
 }
 template <typename T, bool kSkipsNan>
@@ -52,11 +54,12 @@ template <typename T>
 void mode_line(const void* input, size_t length, void* const* outputs, const void*) {
   if constexpr (!kIsComplex<T>) {
     const T* const x = static_cast<const T*>(input);
-    std::vector<std::pair<T, int64_t>> elements(length);
+    ScratchVector<std::pair<T, int64_t>> elements(length);
     for (size_t i = 0; i < length; ++i) elements[i] = {x[i], static_cast<int64_t>(i)};
-    std::sort(elements.begin(), elements.end(), [](const auto& a, const auto& b) {
-      return (a.first == a.first && b.first != b.first) || a.first < b.first;
-    });
+    WorkPoller poll;
+    std::sort(elements.begin(), elements.end(), stoppable(poll, [](const auto& a, const auto& b) {
+                return (a.first == a.first && b.first != b.first) || a.first < b.first;
+              }));
     std::pair<T, int64_t> best{};
     size_t most = 0;
     size_t run = 0;
@@ -140,7 +143,8 @@ T interpolate(T below, T above, T weight, std::string_view how, T rank) {
 template <typename T>
 void quantiles(std::vector<T>& line, const std::vector<T>& q, bool skips_nan, std::string_view how, T* out,
                int64_t step) {
-  std::sort(line.begin(), line.end(), [](T a, T b) { return (a == a && b != b) || a < b; });
+  WorkPoller poll;
+  std::sort(line.begin(), line.end(), stoppable(poll, [](T a, T b) { return (a == a && b != b) || a < b; }));
   const auto nans = static_cast<size_t>(std::count_if(line.begin(), line.end(), [](T x) { return x != x; }));
   for (size_t i = 0; i < q.size(); ++i) {
     T& to = out[static_cast<int64_t>(i) * step];
