@@ -189,6 +189,18 @@ TEST_F(CApiProgram, RefusesWhatDoesNotFit) {
   flambeau_run_options options = {};
   options.most_bytes = 1;
   EXPECT_EQ(run(2, 12, &options), FLAMBEAU_LIMIT);
+  options = {};
+  options.most_seconds = 1e-9;
+  EXPECT_EQ(run(2, 12, &options), FLAMBEAU_LIMIT);
+  flambeau_cancel* cancel = nullptr;
+  ASSERT_EQ(flambeau_cancel_create(&cancel), FLAMBEAU_OK);
+  options = {};
+  options.cancel = cancel;
+  EXPECT_EQ(run(2, 12, &options), FLAMBEAU_OK);
+  flambeau_cancel_set(cancel, 1);
+  EXPECT_NE(failure(run(2, 12, &options), FLAMBEAU_CANCELLED).find("the run was cancelled"),
+            std::string::npos);
+  flambeau_cancel_free(cancel);
   EXPECT_EQ(flambeau_program_run(nullptr, nullptr, 0, nullptr, 0, nullptr), FLAMBEAU_INVALID_ARGUMENT);
   flambeau_tensor_free(tensor);
 }

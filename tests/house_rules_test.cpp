@@ -131,6 +131,31 @@ TEST(HouseRules, ASourceIncludesItsOwnHeaderFirst) {
   }
 }
 
+// That there is no Info of plain integers the compiler says. What it cannot see is a rule that leaves its
+// checked numbers half way, to compute on with plain ones.
+TEST(HouseRules, ShapeRulesComputeWithCheckedNumbers) {
+  const auto begins_rule = [](const std::string& text) {
+    for (const char* const start : {"Info<N>", "Infos<N>", "ShortList<N>", "std::tuple<Info<N>", "N "}) {
+      if (text.starts_with(start)) return true;
+    }
+    return false;
+  };
+  static const std::regex plain(R"(\bint64_t \w+ = .*\w\)? [-+*/] )");
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/flambeau/ops")) {
+    if (!is_source(entry.path())) continue;
+    std::ifstream file(entry.path());
+    std::string text;
+    bool is_inside = false;
+    for (int line = 1; std::getline(file, text); ++line) {
+      if (begins_rule(text)) is_inside = true;
+      if (text.starts_with('}')) is_inside = false;
+      if (!is_inside || text.find("int64_t ") == std::string::npos) continue;
+      EXPECT_FALSE(std::regex_search(text, plain))
+          << entry.path() << ":" << line << " computes with int64_t: take Size or N";
+    }
+  }
+}
+
 TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
   std::set<std::string> folders;
   for (const auto& entry : fs::directory_iterator(kRoot / "src/flambeau")) {

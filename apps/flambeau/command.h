@@ -21,6 +21,8 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   int threads = 0;
+  double time_limit = 0;      // seconds; 0 for none
+  uint64_t memory_limit = 0;  // bytes; 0 for none
 };
 
 // What a word on the command line stands for.
@@ -28,6 +30,7 @@ enum class Takes : uint8_t {
   kText,
   kInput,   // a file to read: "-" is standard input
   kOutput,  // a file or folder to write
+  kSize,    // a number of bytes: 500MB, 4GB
 };
 
 class Option {

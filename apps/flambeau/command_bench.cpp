@@ -62,9 +62,8 @@ struct Subject {
     inputs = with_model(file, [&] { return gather_inputs(*program, options.model); });
   }
 
-  Nanoseconds run(const std::atomic<bool>& cancel, Profile* to = nullptr) {
+  Nanoseconds run(Profile* to = nullptr) {
     RunOptions options;
-    options.budget.cancel = &cancel;
     options.profile = to;
     return with_model(file, [&] {
       const auto start = Clock::now();
@@ -96,15 +95,15 @@ struct Subject {
 void measure(std::vector<std::unique_ptr<Subject>>& subjects, const BenchOptions& options, RunWatch& watch) {
   watch.begin("warming up");
   for (auto& subject : subjects) {
-    subject->first_run = subject->run(watch.cancel());
-    for (size_t i = 1; i < options.warmup; ++i) subject->run(watch.cancel());
+    subject->first_run = subject->run();
+    for (size_t i = 1; i < options.warmup; ++i) subject->run();
   }
   watch.begin("measuring");
   const auto begun = Clock::now();
   const auto most = std::chrono::duration<double>(options.seconds);
   // Alternating: whatever else the machine does meets all of them alike.
   for (size_t i = 0; options.runs != 0 ? i < options.runs : i == 0 || Clock::now() - begun < most; ++i) {
-    for (auto& subject : subjects) subject->times.push_back(subject->run(watch.cancel()));
+    for (auto& subject : subjects) subject->times.push_back(subject->run());
   }
   watch.begin("profiling");
   for (auto& subject : subjects) {
@@ -113,7 +112,7 @@ void measure(std::vector<std::unique_ptr<Subject>>& subjects, const BenchOptions
     // Apart from the timed runs, which looking at the clock would slow down.
     const auto until = Clock::now() + std::chrono::seconds(1);
     while (subject->profiled_runs == 0 || (subject->profiled_runs < 20 && Clock::now() < until)) {
-      subject->run(watch.cancel(), &subject->profile);
+      subject->run(&subject->profile);
       ++subject->profiled_runs;
     }
   }
@@ -184,7 +183,6 @@ void print_subjects(const std::vector<std::unique_ptr<Subject>>& subjects) {
 }
 
 int run_bench(const BenchOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   RunWatch watch(common.quiet || common.json);
   watch.begin("loading");
   std::vector<std::unique_ptr<Subject>> subjects;

@@ -76,7 +76,6 @@ void print_report(const std::string& path, const SafetyReport& found) {
 }
 
 int run_check(const CheckOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   ProgressBar progress(common.quiet || common.json);
   json::Array results;
   int exit_code = kExitOk;

@@ -93,7 +93,6 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
   ProgressBar progress(common.quiet || common.json);
   ConvertFileOptions how = file_options(options);
   how.pool = &pool;
-  catch_interrupts();
   if (is_standard_output(options.output)) return convert_to_stdout(options, how, progress);
   report(options, convert_file(options.input, options.output, how, progress), common);
   return kExitOk;

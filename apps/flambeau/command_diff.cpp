@@ -40,7 +40,6 @@ void print_differences(const FileDifferences& found) {
 }
 
 int run_diff(const DiffCommandOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   ProgressBar progress(common.quiet || common.json);
   const FileDifferences found = diff_files(options.a, options.b, options.how, progress);
   if (common.json) {

@@ -62,7 +62,6 @@ json::Array notes_json(const pt2::Notes& notes) {
 }  // namespace
 
 int convert_program(const ConvertCommandOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   if (!options.dtype.empty() || !options.filters.empty() || !options.format.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--dtype, --filter and --format are for weights, not for programs",
@@ -117,7 +116,6 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
 namespace {
 
 int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   pt2::Package package = pt2::read_package(options.file);
   pt2::Model& model =
       with_location("file", options.file, [&]() -> pt2::Model& { return package.model(options.model); });

@@ -293,7 +293,6 @@ void print_checks(const std::vector<OutputCheck>& checks, const std::string& pat
 }
 
 int run_run(const RunCommandOptions& options, const CommonOptions& common) {
-  catch_interrupts();
   RunWatch watch(common.quiet || common.json);
   const std::string& file = options.model.file;
   watch.begin("loading");
@@ -304,7 +303,6 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
   const std::vector<Value> inputs = with_model(file, [&] { return gather_inputs(program, options.model); });
   Profile profile;
   RunOptions run_options;
-  run_options.budget.cancel = &watch.cancel();
   if (options.profile) run_options.profile = &profile;
   watch.begin("running");
   const auto begun = Clock::now();

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <system_error>
 
@@ -9,6 +10,7 @@
 #include "flambeau/error.h"
 #include "parser.h"
 #include "reports.h"
+#include "supervisor.h"
 #include "terminal.h"
 
 namespace {
@@ -22,6 +24,10 @@ std::vector<Option> common_options(CommonOptions& common) {
       Option("--json", "Print one JSON document, for scripts", &common.json),
       Option("-q,--quiet", "Print only errors and findings; no progress", &common.quiet),
       Option("-j,--threads", "Threads to work with (default: all cores)", &common.threads).between(1, 1024),
+      Option("--time-limit", "Stop after that many seconds", &common.time_limit)
+          .between(0, std::numeric_limits<double>::max()),
+      Option("--memory-limit", "Stop beyond that much memory: 500MB, 4GB", &common.memory_limit)
+          .takes(Takes::kSize),
   };
 }
 
@@ -33,7 +39,10 @@ int report_lost_output() {
 
 int run(const Command& command, const CommonOptions& common) {
   try {
-    const int code = command.run(common);
+    const int code = [&] {
+      const Supervisor supervisor(common);
+      return command.run(common);
+    }();
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : report_lost_output();
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return report_lost_output();

@@ -94,6 +94,7 @@ void add_options(CLI::App& app, const std::vector<Option>& options) {
       }
     }
     if (option.value == Takes::kInput) added->transform(input_file(is_taken));
+    if (option.value == Takes::kSize) added->transform(CLI::AsSizeValue(true));
     if (option.has_shown_default) added->capture_default_str();
     if (!option.excluded.empty()) added->excludes(by_name.at(option.excluded));
   }

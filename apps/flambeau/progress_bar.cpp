@@ -52,7 +52,9 @@ void ProgressBar::advance(uint64_t amount) {
   draw();
 }
 
-bool ProgressBar::cancelled() const { return interrupted != 0; }
+bool was_interrupted() { return interrupted != 0; }
+
+bool ProgressBar::cancelled() const { return was_interrupted(); }
 
 void ProgressBar::draw() {
   constexpr int kWidth = 30;

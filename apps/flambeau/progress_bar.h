@@ -37,5 +37,6 @@ class ProgressBar final : public Progress {
 
 // From now on Control-C sets the flag that ProgressBar::cancelled reads, instead of ending the process.
 void catch_interrupts();
+bool was_interrupted();
 
 }  // namespace flambeau::cli

@@ -5,7 +5,6 @@
 
 #include <cstdio>
 
-#include "progress_bar.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -35,11 +34,9 @@ void RunWatch::begin(std::string stage) {
 }
 
 void RunWatch::watch() {
-  const ProgressBar interrupts(true);
   bool is_drawn = false;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return is_done_; })) {
-    if (interrupts.cancelled()) cancel_ = true;
     const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
     if (!is_shown_ || seconds < 1) continue;
     print_to_stderr("\r\x1b[K{}: {:.0f} s", stage_, seconds);

@@ -1,8 +1,7 @@
 // Watches long work from a thread of its own: tells on standard error how long it takes once that is over a
-// second, and turns Control-C into the cancel flag that a run looks at.
+// second.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -13,7 +12,7 @@ namespace flambeau::cli {
 
 class RunWatch {
  public:
-  // Shows nothing unless standard error is a terminal, or when `is_quiet`; cancels in any case.
+  // Shows nothing unless standard error is a terminal, or when `is_quiet`.
   explicit RunWatch(bool is_quiet);
   ~RunWatch();
   RunWatch(const RunWatch&) = delete;
@@ -21,13 +20,11 @@ class RunWatch {
 
   // What is being done now: "running".
   void begin(std::string stage);
-  const std::atomic<bool>& cancel() const { return cancel_; }
 
  private:
   void watch();
 
   const bool is_shown_;
-  std::atomic<bool> cancel_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_done_ = false;

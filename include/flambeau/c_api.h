@@ -26,7 +26,7 @@ typedef enum flambeau_status {
   FLAMBEAU_UNSAFE = 4,           /* well-formed, but refused for safety */
   FLAMBEAU_NOT_FOUND = 5,        /* no such file, record, tensor */
   FLAMBEAU_IO = 6,               /* the operating system said no */
-  FLAMBEAU_LIMIT = 7,            /* a bound of memory, steps or depth was reached */
+  FLAMBEAU_LIMIT = 7,            /* a bound of memory, time, steps or depth was reached */
   FLAMBEAU_CANCELLED = 8,        /* the caller asked to stop */
   FLAMBEAU_INTERNAL = 9          /* a bug of Flambeau's */
 } flambeau_status;
@@ -130,9 +130,18 @@ typedef struct flambeau_load_options {
       ignore_guards; /* 1: load it although conditions on its inputs cannot be read, and so not be checked */
 } flambeau_load_options;
 
+/* A way to end runs that another thread is in: they fail with FLAMBEAU_CANCELLED. It must outlive them. */
+typedef struct flambeau_cancel flambeau_cancel;
+flambeau_status flambeau_cancel_create(flambeau_cancel** cancel);
+/* From any thread, also from a signal handler; 0 takes it back. */
+void flambeau_cancel_set(flambeau_cancel* cancel, int32_t is_set);
+void flambeau_cancel_free(flambeau_cancel* cancel);
+
 typedef struct flambeau_run_options {
   uint64_t most_steps; /* calls of operators */
-  uint64_t most_bytes; /* of memory for results in all */
+  uint64_t most_bytes; /* of memory, held at any moment */
+  double most_seconds;
+  const flambeau_cancel* cancel; /* how another thread ends the run */
 } flambeau_run_options;
 
 /* One input or output. The texts live as long as the program. */

@@ -15,3 +15,4 @@
 #include "flambeau/report.h"
 #include "flambeau/runtime.h"
 #include "flambeau/tensor.h"
+#include "flambeau/work.h"

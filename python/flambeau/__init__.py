@@ -27,6 +27,7 @@ __all__ = [
     "check",
     "convert",
     "diff",
+    "get_limits",
     "get_rng_state",
     "get_threads",
     "inspect",
@@ -36,6 +37,7 @@ __all__ = [
     "ops",
     "register",
     "schema",
+    "set_limits",
     "set_rng_state",
     "set_threads",
     "verify",
@@ -45,14 +47,15 @@ _session = Session()
 ops = _ops.Operators(_session)
 
 
-def load(source, *, model="", threads=None, plan=True, ignore_guards=False):
+def load(source, *, model="", threads=None, plan=True, ignore_guards=False, time_limit=None, memory_limit=None):
     """Opens an exported program (.pt2) and makes it ready to run.
 
     source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
     threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node.
     ignore_guards: True loads it although conditions on its inputs cannot be read, and so not be checked; those are its
-    unknown_guards."""
-    return Program(_session, source, model, threads, plan, ignore_guards)
+    unknown_guards. time_limit, memory_limit: how many seconds a run may take, and how many bytes it may hold; beyond
+    them it ends with an Error whose code is 'limit'. Those of set_limits() when both are None."""
+    return Program(_session, source, model, threads, plan, ignore_guards, time_limit, memory_limit)
 
 
 def inspect(path, *, stats=False, sha256=False):
@@ -121,6 +124,17 @@ def get_rng_state():
 def set_rng_state(state):
     """Goes on from a state: bytes, or what torch.get_rng_state() gave."""
     _session.set_random_state(state if isinstance(state, bytes) else bytes(state.tolist()))
+
+
+def get_limits():
+    """What set_limits() set: (time_limit, memory_limit)."""
+    return _session.limits()
+
+
+def set_limits(time_limit=None, memory_limit=None):
+    """Sets how many seconds a call of an operator or a run of a program may take, and how many bytes it may hold;
+    None for no bound. Beyond them it ends with an Error whose code is 'limit'."""
+    _session.set_limits(time_limit, memory_limit)
 
 
 def get_threads():

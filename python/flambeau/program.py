@@ -47,8 +47,9 @@ class Program:
     Arguments are those of the model's forward(), nested as there: PyTorch tensors, numpy arrays or anything with
     __dlpack__, numbers. Results are flambeau.Tensors, nested as forward() nests them."""
 
-    def __init__(self, session, source, model, threads, plan, ignore_guards):
-        self._program = _flambeau.Program(session, source, model, threads, plan, ignore_guards, Record)
+    def __init__(self, session, source, model, threads, plan, ignore_guards=False, time_limit=None, memory_limit=None):
+        limits = time_limit, memory_limit
+        self._program = _flambeau.Program(session, source, model, threads, plan, ignore_guards, *limits, Record)
 
     @property
     def inputs(self):

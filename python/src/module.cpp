@@ -60,8 +60,9 @@ std::string describe(const Tensor& tensor) {
   if (!tensor.defined()) return "flambeau.Tensor(undefined)";
   std::string text = "flambeau.Tensor(" + tensor.summary();
   if (tensor.layout() == Layout::kStrided && !tensor.is_meta() && dlpack_type(tensor.dtype()) &&
-      tensor.dtype() != DType::kFloat4E2M1FNx2 && tensor.element_count() <= kMostShown) {
-    text += ", " + std::string(py::repr(nested_list(tensor, 0, tensor.offset())));
+      tensor.dtype() != DType::kFloat4E2M1FNx2 && tensor.element_count() <= kMostShown &&
+      nested_count(tensor) <= 2 * kMostShown) {
+    text += ", " + std::string(py::repr(nested_list(tensor)));
   }
   return text + ")";
 }
@@ -84,8 +85,22 @@ py::object export_dlpack(const Tensor& tensor, const py::object& stream, const p
   return export_capsule<dlpack::Managed>(shown, "dltensor");
 }
 
+// Python can make an object without initializing it (Tensor.__new__), and pybind11 would give methods memory
+// with anything in it: it takes the memory from here, and gets none.
+void* refuse_unmade(size_t) {
+  throw py::type_error("the object was never initialized: call its class instead of __new__");
+}
+
+// Every class is bound by this one.
+template <typename T, typename... More>
+py::class_<T, More...> bind_class(py::module_& module, const char* name, const char* text = "") {
+  py::class_<T, More...> made(module, name, text);
+  py::detail::get_type_info(typeid(T), true)->operator_new = &refuse_unmade;
+  return made;
+}
+
 void bind_tensor(py::module_& module) {
-  py::class_<Tensor>(
+  bind_class<Tensor>(
       module, "Tensor",
       "A typed, strided view of memory, shared with whoever gave it.\n\n"
       "Tensor(x) takes PyTorch tensors, numpy arrays and anything with __dlpack__ without a copy\n"
@@ -132,8 +147,7 @@ void bind_tensor(py::module_& module) {
           "item", [](const Tensor& tensor) { return number_to_python(ops::item(tensor)); },
           "The number in a tensor of one element.")
       .def(
-          "tolist", [](const Tensor& tensor) { return nested_list(tensor, 0, tensor.offset()); },
-          "The numbers as nested lists.")
+          "tolist", [](const Tensor& tensor) { return nested_list(tensor); }, "The numbers as nested lists.")
       .def("__len__",
            [](const Tensor& tensor) {
              if (tensor.dim() == 0) throw py::type_error("a tensor without dimensions has no length");
@@ -143,12 +157,12 @@ void bind_tensor(py::module_& module) {
       .def("__int__", [](const Tensor& tensor) { return ops::item(tensor).to_int(); })
       .def("__float__", [](const Tensor& tensor) { return ops::item(tensor).to_double(); })
       .def("__repr__", &describe);
-  py::class_<Object>(module, "Object", "Something that only some operators understand.")
+  bind_class<Object>(module, "Object", "Something that only some operators understand.")
       .def_readonly("class_name", &Object::class_name);
 }
 
 void bind_operators(py::module_& module) {
-  py::class_<Session, std::shared_ptr<Session>>(module, "Session",
+  bind_class<Session, std::shared_ptr<Session>>(module, "Session",
                                                 "The operators, the threads and the random numbers.")
       .def(py::init<>())
       .def("has", &Session::has, py::arg("name"))
@@ -159,20 +173,32 @@ void bind_operators(py::module_& module) {
           py::arg("derived") = false)
       .def("threads", &Session::threads)
       .def("set_threads", &Session::set_threads, py::arg("threads"))
+      .def(
+          "set_limits",
+          [](Session& session, const py::object& time_limit, const py::object& memory_limit) {
+            session.set_bounds(read_bounds(time_limit, memory_limit));
+          },
+          py::arg("time_limit"), py::arg("memory_limit"))
+      .def("limits",
+           [](const Session& session) {
+             const Bounds bounds = session.bounds();
+             return py::make_tuple(bounds.seconds > 0 ? py::object(py::float_(bounds.seconds)) : py::none(),
+                                   bounds.bytes > 0 ? py::object(py::int_(bounds.bytes)) : py::none());
+           })
       .def("manual_seed", &Session::manual_seed, py::arg("seed"))
       .def("random_state", &Session::random_state)
       .def("set_random_state", &Session::set_random_state, py::arg("state"))
       .def("register", &Session::add, py::arg("schema"), py::arg("function"))
       .def(
           "get",
-          [](const std::shared_ptr<Session>& session, const std::string& name) {
-            return BoundOperator{session, &session->get(name)};
+          [](Session& session, const std::string& name) {
+            return BoundOperator{session.shared_from_this(), &session.get(name)};
           },
           py::arg("name"))
       .def("call_best",
            [](Session& session, const std::string& name, const py::args& positional,
               const py::kwargs& keywords) { return session.call_best(name, positional, keywords); });
-  py::class_<BoundOperator>(module, "Operator", "One overload of an operator; call it.")
+  bind_class<BoundOperator>(module, "Operator", "One overload of an operator; call it.")
       .def("__call__",
            [](const BoundOperator& self, const py::args& positional, const py::kwargs& keywords) {
              return self.session->call(*self.op, positional, keywords);
@@ -185,7 +211,7 @@ void bind_operators(py::module_& module) {
 }
 
 void bind_programs(py::module_& module) {
-  py::class_<Leaf>(module, "Leaf", "One input or output of a program.")
+  bind_class<Leaf>(module, "Leaf", "One input or output of a program.")
       .def_readonly("name", &Leaf::name, "What the program calls it.")
       .def_readonly("path", &Leaf::path, "How a caller reaches it: \"args[0]\", \"kwargs['mask']\".")
       .def_readonly("kind", &Leaf::kind, "'tensor', 'int', 'float', 'bool', 'str' or 'None'.")
@@ -208,9 +234,15 @@ void bind_programs(py::module_& module) {
           "Numbers, and the text of what is not fixed: (8, 's77').")
       .def_readonly("range", &Leaf::range, "Of the symbols in the shape: '2 <= s77 <= 9'.")
       .def("__repr__", &Leaf::to_string);
-  py::class_<LoadedProgram>(module, "Program")
-      .def(py::init<std::shared_ptr<Session>, const py::object&, const std::string&, const py::object&, bool,
-                    bool, py::object>())
+  bind_class<LoadedProgram>(module, "Program")
+      .def(py::init([](Session& session, const py::object& source, const std::string& model,
+                       const py::object& threads, bool plan, bool ignore_guards, const py::object& time_limit,
+                       const py::object& memory_limit, py::object record) {
+        std::optional<Bounds> bounds;
+        if (!time_limit.is_none() || !memory_limit.is_none()) bounds = read_bounds(time_limit, memory_limit);
+        return std::make_unique<LoadedProgram>(session, source, model, threads, plan, ignore_guards, bounds,
+                                               std::move(record));
+      }))
       .def_property_readonly("inputs", [](const LoadedProgram& self) { return self.program().inputs(); })
       .def_property_readonly("outputs", [](const LoadedProgram& self) { return self.program().outputs(); })
       .def_property_readonly("in_spec",
@@ -240,7 +272,10 @@ void bind_programs(py::module_& module) {
                throw Error(ErrorCode::kNotFound, "the program has no weight '" + printable(name) + "'");
              return tensor;
            })
-      .def("manual_seed", [](LoadedProgram& self, uint64_t seed) { self.program().manual_seed(seed); });
+      .def("manual_seed", [](LoadedProgram& self, uint64_t seed) {
+        const py::gil_scoped_release released;  // a run that has the generator may wait for the lock
+        self.program().manual_seed(seed);
+      });
 }
 
 }  // namespace

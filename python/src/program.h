@@ -140,9 +140,10 @@ class Unflattener {
 
 class LoadedProgram {
  public:
-  LoadedProgram(std::shared_ptr<Session> session, const py::object& source, const std::string& model,
-                const py::object& threads, bool plan, bool ignore_guards, py::object record)
-      : session_(std::move(session)), record_(std::move(record)), program_([&] {
+  LoadedProgram(Session& session, const py::object& source, const std::string& model,
+                const py::object& threads, bool plan, bool ignore_guards, std::optional<Bounds> bounds,
+                py::object record)
+      : session_(session.shared_from_this()), bounds_(bounds), record_(std::move(record)), program_([&] {
           LoadOptions options{.model = model, .program = {}};
           options.program.threads = threads.is_none() ? session_->threads() : threads.cast<int>();
           options.program.library = session_->shared_library();
@@ -165,7 +166,8 @@ class LoadedProgram {
     const std::vector<Value> leaves = flatten(args, kwargs);
     RunOptions options;
     options.profile = profile;
-    const std::vector<Value> results = session_->locked([&] { return program_.run(leaves, options); });
+    const std::vector<Value> results = session_->locked(bounds_ ? *bounds_ : session_->bounds(),
+                                                        [&] { return program_.run(leaves, options); });
     const TreeSpec& spec = program_.out_spec();
     if (spec.is_leaf() && results.size() != 1) return results_to_python(results);
     return Unflattener(results, record_).take(spec);
@@ -229,6 +231,7 @@ class LoadedProgram {
   }
 
   std::shared_ptr<Session> session_;
+  std::optional<Bounds> bounds_;  // the session's where there are none
   py::object record_;
   Program program_;
 };

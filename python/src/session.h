@@ -32,7 +32,32 @@ inline OperatorName read_name(std::string_view text) {
   return {name.substr(0, dot), overload == "default" ? "" : overload};
 }
 
-class Session {
+// Bounds of what Python runs; 0 for none.
+struct Bounds {
+  double seconds = 0;
+  uint64_t bytes = 0;
+};
+inline Bounds read_bounds(const py::object& time_limit, const py::object& memory_limit) {
+  Bounds bounds;
+  if (!time_limit.is_none()) {
+    bounds.seconds = time_limit.cast<double>();
+    if (!(bounds.seconds > 0)) throw Error(ErrorCode::kInvalidArgument, "the time limit must be positive");
+  }
+  if (!memory_limit.is_none()) {
+    const int64_t bytes = to_int(memory_limit);
+    if (bytes <= 0) throw Error(ErrorCode::kInvalidArgument, "the memory limit must be positive");
+    bounds.bytes = static_cast<uint64_t>(bytes);
+  }
+  return bounds;
+}
+
+// Lets Python's signal handlers run while the interpreter's lock is released: Control-C ends the work.
+inline void look_for_signals() {
+  const py::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+class Session : public std::enable_shared_from_this<Session> {
  public:
   const ops::Library& library() const { return *library_; }
   std::shared_ptr<const ops::Library> shared_library() const { return library_; }
@@ -45,16 +70,31 @@ class Session {
     pool_ = std::move(fresh);
   }
 
+  Bounds bounds() const {
+    const std::lock_guard lock(pool_mutex_);
+    return bounds_;
+  }
+  void set_bounds(const Bounds& bounds) {
+    const std::lock_guard lock(pool_mutex_);
+    bounds_ = bounds;
+  }
+
+  // Work that has the generator may wait for the interpreter's lock, so nobody waits for it with that one.
   void manual_seed(uint64_t seed) {
+    const py::gil_scoped_release released;
     const std::lock_guard lock(generator_mutex_);
     generator_.manual_seed(seed);
   }
   py::bytes random_state() const {
-    const std::lock_guard lock(generator_mutex_);
-    const auto state = generator_.state();
+    const auto state = [&] {
+      const py::gil_scoped_release released;
+      const std::lock_guard lock(generator_mutex_);
+      return generator_.state();
+    }();
     return {reinterpret_cast<const char*>(state.data()), state.size()};
   }
   void set_random_state(const std::string& state) {
+    const py::gil_scoped_release released;
     const std::lock_guard lock(generator_mutex_);
     generator_.set_state({reinterpret_cast<const uint8_t*>(state.data()), state.size()});
   }
@@ -129,10 +169,15 @@ class Session {
   }
 
   // Runs the body without the interpreter's lock, so that other Python threads go on, while nobody adds
-  // operators.
+  // operators; within the session's bounds, or those that are given.
   template <typename Body>
   std::invoke_result_t<const Body&> locked(const Body& body) {
+    return locked(bounds(), body);
+  }
+  template <typename Body>
+  std::invoke_result_t<const Body&> locked(const Bounds& bounds, const Body& body) {
     const py::gil_scoped_release released;
+    const WorkScope work({.seconds = bounds.seconds, .bytes = bounds.bytes, .look = &look_for_signals});
     // An operator of Python's that runs inside another has the lock already.
     std::shared_lock lock(library_mutex_, std::defer_lock);
     if (depth() == 0) lock.lock();
@@ -247,7 +292,8 @@ class Session {
   std::shared_ptr<ops::Library> library_ = std::make_shared<ops::Library>();
   mutable std::shared_mutex library_mutex_;
   std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
-  mutable std::mutex pool_mutex_;
+  Bounds bounds_;
+  mutable std::mutex pool_mutex_;  // of the pool and the bounds
   kernels::Generator generator_;
   mutable std::mutex generator_mutex_;
 };

@@ -158,13 +158,32 @@ inline py::object results_to_python(const std::vector<Value>& results) {
 }
 
 // Nested lists of numbers, as tolist() of the other libraries gives them.
-inline py::object nested_list(const Tensor& tensor, size_t d, int64_t offset) {
+// How many lists and numbers a tensor is as nested lists: one without elements can be many empty lists.
+inline Size nested_count(const Tensor& tensor) {
+  Size all = 1;
+  Size here = 1;
+  for (const int64_t size : tensor.sizes()) {
+    here *= size;
+    all += here;
+  }
+  return all;
+}
+
+inline py::object nested_items(const Tensor& tensor, size_t d, int64_t offset) {
   if (d == tensor.dim())
     return number_to_python(ops::item(tensor.with_geometry({.sizes = {}, .strides = {}, .offset = offset})));
   py::list items;
-  for (int64_t i = 0; i < tensor.sizes()[d]; ++i)
-    items.append(nested_list(tensor, d + 1, offset + i * tensor.strides()[d]));
+  for (int64_t i = 0; i < tensor.sizes()[d]; ++i) {
+    if (i % 4096 == 4095 && PyErr_CheckSignals() != 0) throw py::error_already_set();
+    items.append(nested_items(tensor, d + 1, offset + i * tensor.strides()[d]));
+  }
   return items;
+}
+
+inline py::object nested_list(const Tensor& tensor) {
+  constexpr int64_t kBytesEach = 40;  // of a Python object and the pointer to it, at least
+  require_memory(static_cast<uint64_t>((nested_count(tensor) * kBytesEach).value()));
+  return nested_items(tensor, 0, tensor.offset());
 }
 
 }  // namespace flambeau::python

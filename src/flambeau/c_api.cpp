@@ -16,6 +16,10 @@ struct flambeau_tensor {
   flambeau::Tensor tensor;
 };
 
+struct flambeau_cancel {
+  std::atomic<bool> flag = false;
+};
+
 namespace {
 
 using flambeau::Error;
@@ -318,6 +322,17 @@ flambeau_status flambeau_program_load_bytes(const void* bytes, size_t size,
   });
 }
 
+flambeau_status flambeau_cancel_create(flambeau_cancel** cancel) {
+  return guarded([&] {
+    require(cancel != nullptr, "there is no place for the cancel");
+    *cancel = new flambeau_cancel;
+  });
+}
+void flambeau_cancel_set(flambeau_cancel* cancel, int32_t is_set) {
+  if (cancel != nullptr) cancel->flag.store(is_set != 0, std::memory_order_relaxed);
+}
+void flambeau_cancel_free(flambeau_cancel* cancel) { delete cancel; }
+
 void flambeau_program_free(flambeau_program* program) { delete program; }
 
 size_t flambeau_program_input_count(const flambeau_program* program) {
@@ -349,6 +364,8 @@ flambeau_status flambeau_program_run(flambeau_program* program, const flambeau_v
     if (options != nullptr) {
       run.budget.steps = options->most_steps;
       run.budget.bytes = options->most_bytes;
+      run.budget.seconds = options->most_seconds;
+      if (options->cancel != nullptr) run.budget.cancel = &options->cancel->flag;
     }
     const std::vector<Value> results = program->program.run(leaves, run);
     require(results.size() == output_count,

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "flambeau/base/work.h"
+
 namespace flambeau {
 namespace {
 
@@ -20,11 +22,17 @@ struct Loop {
   size_t count;
   size_t step;
   std::atomic<size_t> next{0};
-  std::exception_ptr failure;  // guarded by the pool's mutex
-  int inside = 0;              // helpers working on it; guarded by the pool's mutex
+  std::atomic<bool> has_failed{false};
+  const WorkScope* work = nullptr;  // of all who work on it: ends when one of them fails
+  std::exception_ptr failure;       // guarded by the pool's mutex
+  int inside = 0;                   // helpers working on it; guarded by the pool's mutex
 };
 
 thread_local bool inside_loop = false;
+
+// A piece has at most this many grains, so that work can be stopped between pieces. A grain is what just pays
+// for a thread: some ten microseconds.
+constexpr size_t kMostGrains = 64;
 
 }  // namespace
 
@@ -42,12 +50,14 @@ struct ThreadPool::Shared {
       for (;;) {
         const size_t begin = loop.next.fetch_add(loop.step);
         if (begin >= loop.count) break;
+        poll_work();
         (*loop.body)(begin, std::min(loop.count, begin + loop.step));
       }
     } catch (...) {
       loop.next.store(loop.count);
       const std::lock_guard lock(mutex);
       if (!loop.failure) loop.failure = std::current_exception();
+      loop.has_failed = true;
     }
     inside_loop = false;
   }
@@ -64,7 +74,10 @@ struct ThreadPool::Shared {
       }
       ++loop.inside;
       lock.unlock();
-      run_pieces(loop);
+      {
+        const WorkScope::Adopted adopted(loop.work);
+        run_pieces(loop);
+      }
       lock.lock();
       --loop.inside;
       helper_left.notify_all();
@@ -98,13 +111,22 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::for_each_range(size_t count, size_t grain, const std::function<void(size_t, size_t)>& body) {
   if (count == 0) return;
   grain = std::max<size_t>(grain, 1);
+  const size_t most = count / kMostGrains < grain ? count : grain * kMostGrains;
   if (threads_ == 1 || count <= grain || inside_loop) {
-    body(0, count);
+    for (size_t begin = 0; begin < count;) {
+      poll_work();
+      const size_t length = std::min(most, count - begin);
+      body(begin, begin + length);
+      begin += length;
+    }
     return;
   }
   // A few pieces per thread even out unequal work.
   const size_t pieces = std::min(count / grain, static_cast<size_t>(threads_) * 4);
-  Loop loop{.body = &body, .count = count, .step = (count + pieces - 1) / pieces, .failure = nullptr};
+  const size_t step = std::min(count / pieces + (count % pieces != 0 ? 1 : 0), most);
+  Loop loop{.body = &body, .count = count, .step = step, .failure = nullptr};
+  const WorkScope work({.cancel = &loop.has_failed});
+  loop.work = &work;
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->loops.push_back(&loop);

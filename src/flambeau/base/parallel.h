@@ -19,7 +19,7 @@ class ThreadPool {
   int threads() const { return threads_; }
 
   // Calls body(begin, end) over [0, count) in pieces of at least `grain` (the last may be smaller); returns
-  // when all are done.
+  // when all are done. Stops between pieces where the caller's WorkScope says so.
   // The first exception stops handing out pieces and is thrown here. May be called from several threads
   // and from inside a body (an inner loop then runs on the calling thread alone).
   void for_each_range(size_t count, size_t grain, const std::function<void(size_t, size_t)>& body);

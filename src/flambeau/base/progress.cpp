@@ -1,6 +1,7 @@
 #include "flambeau/base/progress.h"
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/work.h"
 
 namespace flambeau {
 namespace {
@@ -20,6 +21,7 @@ Progress& Progress::silent() {
 
 void advance_or_cancel(Progress& progress, uint64_t amount) {
   progress.advance(amount);
+  poll_work();
   if (progress.cancelled()) throw Error(ErrorCode::kCancelled, "stopped on request");
 }
 

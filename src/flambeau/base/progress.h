@@ -21,7 +21,7 @@ class Progress {
   static Progress& silent();
 };
 
-// Advances, then throws Error(kCancelled) if asked to stop.
+// Advances, then throws Error(kCancelled) if asked to stop, and what poll_work throws.
 void advance_or_cancel(Progress& progress, uint64_t amount);
 
 }  // namespace flambeau

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/size.h"
 #include "flambeau/kernels/convolution_prepared.h"
 
 namespace flambeau::kernels {
@@ -37,12 +38,12 @@ void check(const ConvolutionShape& shape) {
 Spatial ConvolutionShape::output() const {
   Spatial result;
   for (size_t i = 0; i < 3; ++i) {
-    const int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
+    const Size reach = Size(dilation[i]) * (kernel[i] - 1) + 1;
     if (transposed) {
-      result[i] = (input[i] - 1) * stride[i] - 2 * padding[i] + reach + output_padding[i];
+      result[i] = (Size(input[i]) - 1) * stride[i] - 2 * Size(padding[i]) + reach + output_padding[i];
     } else {
-      const int64_t room = input[i] + padding[i] + after(i) - reach;
-      result[i] = room < 0 ? 0 : room / stride[i] + 1;
+      const Size room = Size(input[i]) + padding[i] + after(i) - reach;
+      result[i] = room < 0 ? Size(0) : room / stride[i] + 1;
     }
   }
   return result;
@@ -50,7 +51,7 @@ Spatial ConvolutionShape::output() const {
 
 int64_t ConvolutionShape::output_size() const {
   const Spatial sizes = output();
-  return sizes[0] * sizes[1] * sizes[2];
+  return Size(sizes[0]) * sizes[1] * sizes[2];
 }
 
 Convolution::Convolution(ThreadPool& pool, const ConvolutionShape& shape, const void* weights,

@@ -71,21 +71,21 @@ class Depthwise : public Convolution::Prepared {
     const int64_t pixels = shape.input_size();
     const int64_t positions = output_[0] * output_[1] * output_[2];
     Spatial padded;
-    for (size_t i = 0; i < 3; ++i) padded[i] = shape.input[i] + shape.padding[i] + shape.after(i);
-    const int64_t padded_size = padded[0] * padded[1] * padded[2];
+    for (size_t i = 0; i < 3; ++i) padded[i] = Size(shape.input[i]) + shape.padding[i] + shape.after(i);
+    const Size padded_size = Size(padded[0]) * padded[1] * padded[2];
     const bool whole = shape.stride == Spatial{1, 1, 1};
-    const int64_t reach =
-        whole ? ((output_[0] - 1) * padded[1] + output_[1] - 1) * padded[2] + output_[2] : output_[2];
+    const Size reach = whole ? (Size(output_[0] - 1) * padded[1] + output_[1] - 1) * padded[2] + output_[2]
+                             : Size(output_[2]);
     std::vector<int64_t> offsets;
     for (int64_t tap = 0; tap < shape.kernel_size(); ++tap) {
       const int64_t z = tap / shape.kernel[2] / shape.kernel[1] * shape.dilation[0];
       const int64_t y = tap / shape.kernel[2] % shape.kernel[1] * shape.dilation[1];
       offsets.push_back((z * padded[1] + y) * padded[2] + tap % shape.kernel[2] * shape.dilation[2]);
     }
-    const Scratch scratch(static_cast<size_t>(padded_size + reach) * sizeof(T));
+    const Scratch scratch((padded_size + reach) * sizeof(T));
     T* const plane = scratch.as<T>();
     T* const sums = plane + padded_size;
-    std::fill_n(plane, padded_size, T(0));  // the padding stays, whatever is copied into the middle
+    std::fill_n(plane, padded_size.value(), T(0));  // the padding stays, whatever is copied into the middle
     for (int64_t index = begin; index < end; ++index) {
       const int64_t channel = index % shape.out_channels;
       const int64_t in_channel = channel / (shape.out_channels / shape.in_channels);
@@ -120,7 +120,7 @@ class Depthwise : public Convolution::Prepared {
     std::vector<const T*> from(most), weights(most);
     const bool convert = !access_.same();
     const int64_t channels = shape.out_channels;
-    const Scratch scratch((convert ? most + 1 : 1) * static_cast<size_t>(channels) * sizeof(T));
+    const Scratch scratch(Size(convert ? most + 1 : 1) * channels * sizeof(T));
     T* const sums = scratch.as<T>();
     T* const converted = sums + channels;
     for (int64_t index = begin; index < end; ++index) {

@@ -39,7 +39,7 @@ class WindowOperand : public GemmOperand<T> {
         std::fill_n(room + d * width + count, width - count, T(0));
       }
     } else {
-      const Scratch scratch(static_cast<size_t>(depth * count) * sizeof(T));
+      const Scratch scratch(Size(depth) * count * sizeof(T));
       gather(image, channel, runs, run_count, depth_begin, depth, scratch.as<T>(), count);
       kernels_.pack_right(scratch.as<T>(), count, 1, depth, count, room);
     }
@@ -176,7 +176,7 @@ class Product : public Convolution::Prepared {
     const void* from = weights;
     std::shared_ptr<void> turned;
     if (shape.input_order == ImageOrder::kChannelsLast && taps > 1 && channels > 1) {
-      turned = aligned_memory(static_cast<size_t>(shape.out_channels * channels * taps) * size);
+      turned = aligned_memory(Size(shape.out_channels) * channels * taps * size);
       const auto* source = static_cast<const uint8_t*>(weights);
       auto* target = static_cast<uint8_t*>(turned.get());
       for (int64_t o = 0; o < shape.out_channels; ++o) {

@@ -37,9 +37,8 @@ class Transposed : public Convolution::Prepared {
   void run(ThreadPool& pool, const void* input, void* output) const override {
     const auto count = static_cast<size_t>(shape.batch * shape.groups * chunks_);
     pool.for_each_range(count, 1, [&](size_t begin, size_t end) {
-      const Scratch scratch(
-          static_cast<size_t>(chunk_ * shape.kernel_size() * shape.input_size() + shape.output_size()) *
-          sizeof(T));
+      const Scratch scratch((Size(chunk_) * shape.kernel_size() * shape.input_size() + shape.output_size()) *
+                            sizeof(T));
       for (auto index = static_cast<int64_t>(begin); index < static_cast<int64_t>(end); ++index) {
         run_chunk(pool, index, input, output, scratch.as<T>());
       }

@@ -43,13 +43,13 @@ void thin_dots(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& p
   const RowAccess<T> access(shape.dtype);
   constexpr int64_t kColumns = 64;  // at a time
   const int64_t pieces = (shape.columns + kColumns - 1) / kColumns;
-  const int64_t grain = std::max<int64_t>(1, kLeastElements / (kColumns * shape.depth * shape.rows));
+  const int64_t grain = std::max<int64_t>(1, kLeastElements / (Size(kColumns) * shape.depth * shape.rows));
   pool.for_each_range(
       static_cast<size_t>(pieces * shape.batch), static_cast<size_t>(grain), [&](size_t begin, size_t end) {
         const bool convert = !access.same();
         const int64_t rows = shape.rows, depth = shape.depth;
-        const Scratch scratch(
-            static_cast<size_t>(rows * depth + kColumns * rows + (convert ? 4 * depth : 0)) * sizeof(T));
+        const Scratch scratch((Size(rows) * depth + Size(kColumns) * rows + Size(convert ? 4 : 0) * depth) *
+                              sizeof(T));
         T* const x = scratch.as<T>();
         T* const sums = x + rows * depth;
         T* const converted = sums + kColumns * rows;
@@ -103,13 +103,13 @@ void row_sums(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& pr
     width = std::min(width, std::max<int64_t>((share + 63) & ~int64_t{63}, 64));
   }
   const int64_t pieces = (shape.columns + width - 1) / width;
-  const int64_t grain = std::max<int64_t>(1, kLeastElements / (width * std::max<int64_t>(1, shape.depth)));
+  const int64_t grain =
+      std::max<int64_t>(1, kLeastElements / (Size(width) * std::max<int64_t>(1, shape.depth)));
   constexpr int64_t kDepths = 8;  // converted at a time
   pool.for_each_range(
       static_cast<size_t>(pieces * shape.batch), static_cast<size_t>(grain), [&](size_t begin, size_t end) {
         const bool convert = !access.same();
-        const Scratch scratch(static_cast<size_t>(shape.depth + width + (convert ? kDepths * width : 0)) *
-                              sizeof(T));
+        const Scratch scratch((Size(shape.depth) + width + (convert ? kDepths * width : 0)) * sizeof(T));
         T* const sums = scratch.as<T>();
         T* const x = sums + width;
         T* const converted = x + shape.depth;

@@ -1,6 +1,7 @@
 #include "flambeau/kernels/gemm_engine.h"
 
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/gemm_scratch.h"
 
 namespace flambeau::kernels {
@@ -67,12 +68,11 @@ class Run {
 
   int64_t count() const { return problem_.batch * blocks_.left_count * blocks_.right_count; }
   int64_t work_of_one() const {
-    return blocks_.left * kernels_.rows * blocks_.right * kernels_.columns * problem_.depth;
+    return Size(blocks_.left * kernels_.rows) * (blocks_.right * kernels_.columns) * problem_.depth;
   }
 
   void run(int64_t begin, int64_t end) const {
-    const Scratch scratch(static_cast<size_t>(left_room_ + right_room_ + tile_room_ + block_room_) *
-                          sizeof(T));
+    const Scratch scratch((Size(left_room_) + right_room_ + tile_room_ + block_room_) * sizeof(T));
     for (int64_t index = begin; index < end; ++index) run_block(index, scratch.as<T>());
   }
 
@@ -108,6 +108,7 @@ class Run {
     }
     Panel<T> left[kMostBlockRows];
     for (int64_t depth_begin = 0; depth_begin < problem_.depth; depth_begin += depth_block_) {
+      poll_work();
       const int64_t depth = std::min(depth_block_, problem_.depth - depth_begin);
       for (int64_t p = left_begin; p < left_end; ++p) {
         const int64_t first = panels_.begin(p);
@@ -234,8 +235,9 @@ void finish_row(const RowAccess<T>& access, const GemmProblem<T>& problem, int64
 template <typename T>
 void run_gemm(ThreadPool& pool, const GemmProblem<T>& problem) {
   if (problem.rows == 0 || problem.columns == 0 || problem.batch == 0) return;
-  const int64_t work = problem.rows * problem.columns * std::max<int64_t>(problem.depth, 1);
-  const int64_t threads = work * problem.batch < kLeastWork ? 1 : pool.threads();
+  const Size work =
+      Size(problem.rows) * problem.columns * std::max<int64_t>(problem.depth, 1) * problem.batch;
+  const int64_t threads = work < kLeastWork ? 1 : pool.threads();
   const Run<T> run(problem, threads);
   const int64_t grain =
       threads == 1 ? run.count() : std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, run.work_of_one()));

@@ -2,15 +2,17 @@
 
 #include <new>
 
+#include "flambeau/base/work.h"
+
 namespace flambeau::kernels {
 namespace {
 
-constexpr size_t kMostKept = size_t{4} << 20;
+constexpr Size kMostKept = int64_t{4} << 20;
 constexpr std::align_val_t kAlignment{64};
 
 struct Kept {
   std::shared_ptr<void> data;
-  size_t bytes = 0;
+  Size bytes = 0;
   bool used = false;
 };
 
@@ -21,11 +23,13 @@ Kept& kept() {
 
 }  // namespace
 
-std::shared_ptr<void> aligned_memory(size_t bytes) {
-  return {::operator new(bytes, kAlignment), [](void* memory) { ::operator delete(memory, kAlignment); }};
+std::shared_ptr<void> aligned_memory(Size bytes) {
+  require_memory(static_cast<uint64_t>(bytes.value()));
+  return {::operator new(static_cast<size_t>(bytes), kAlignment),
+          [](void* memory) { ::operator delete(memory, kAlignment); }};
 }
 
-Scratch::Scratch(size_t bytes) : data_(nullptr), kept_(!kept().used && bytes <= kMostKept) {
+Scratch::Scratch(Size bytes) : data_(nullptr), kept_(!kept().used && bytes <= kMostKept) {
   if (!kept_) {
     own_ = aligned_memory(bytes);
     data_ = own_.get();

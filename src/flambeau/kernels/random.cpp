@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/random_fill.h"
 #include "flambeau/kernels/random_loops.h"
 
@@ -177,13 +178,18 @@ void log_normal(Generator& generator, double mean, double deviation, DType dtype
 }
 
 void permutation(Generator& generator, int64_t* out, size_t n) {
+  WorkPoller poll;
   if (n < std::numeric_limits<uint32_t>::max() / 20) {
     for (size_t i = 0; i < n; ++i) out[i] = static_cast<int64_t>(i);
-    for (size_t i = 0; i + 1 < n; ++i) std::swap(out[i], out[i + generator.random() % (n - i)]);
+    for (size_t i = 0; i + 1 < n; ++i) {
+      poll();
+      std::swap(out[i], out[i + generator.random() % (n - i)]);
+    }
     return;
   }
   // Too many for 32 bits to be fair.
   for (size_t i = 0; i < n; ++i) {
+    poll();
     const size_t other = generator.random64() % (i + 1);
     out[i] = static_cast<int64_t>(i);
     out[i] = out[other];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/random.h"
 #include "flambeau/kernels/sort.h"
 #include "flambeau/tensor/wide_rows.h"
@@ -61,7 +62,7 @@ void draw(Generator& generator, DType dtype, const void* weights, size_t rows, s
   }
   // The categories with the largest weight / Exp(1); all in the weights' own type.
   const StoreRow store = store_row(dtype == DType::kFloat64 ? Wide::kDouble : Wide::kFloat, dtype);
-  std::vector<uint8_t> rounded(categories * size);
+  ScratchVector<uint8_t> rounded(categories * size);
   for (size_t i = 0; i < rows; ++i) {
     load(from + i * categories * size, static_cast<ptrdiff_t>(size), categories, row.data());
     check(row);

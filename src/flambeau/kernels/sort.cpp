@@ -6,12 +6,14 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/stoppable.h"
 #include "flambeau/tensor/wide_rows.h"
 
 namespace flambeau::kernels {
@@ -51,8 +53,8 @@ struct Keyed {
 };
 
 template <typename Index, typename T>
-std::vector<Keyed<Key<T>, Index>> keyed(const T* row, size_t n, bool descending) {
-  std::vector<Keyed<Key<T>, Index>> elements(n);
+ScratchVector<Keyed<Key<T>, Index>> keyed(const T* row, size_t n, bool descending) {
+  ScratchVector<Keyed<Key<T>, Index>> elements(n);
   for (size_t i = 0; i < n; ++i) elements[i] = {key_of(row[i], descending), static_cast<Index>(i)};
   return elements;
 }
@@ -73,6 +75,7 @@ void radix_sort(Elements& from) {
     for (size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][(element.key >> (8 * byte)) & 255];
   }
   for (size_t byte = 0; byte < kBytes; ++byte) {
+    poll_work();
     auto& count = counts[byte];
     if (count[(from[0].key >> (8 * byte)) & 255] == n) continue;
     size_t place = 0;
@@ -104,7 +107,8 @@ void sort_with(const T* row, size_t n, bool descending, bool stable, int64_t* in
     if (std::adjacent_find(sorted.begin(), sorted.end(), equal) == sorted.end()) {
       elements.swap(sorted);  // without equal elements there is only one order
     } else {
-      std::sort(elements.begin(), elements.end());
+      WorkPoller poll;
+      std::sort(elements.begin(), elements.end(), stoppable(poll, std::less<>()));
     }
   }
   store_indices(elements, n, indices);
@@ -136,8 +140,9 @@ void top_k_with(const T* row, size_t n, size_t k, bool largest, bool sorted, int
   auto elements = keyed<Index>(row, n, largest);
   const auto begin = elements.begin();
   const auto last = begin + static_cast<ptrdiff_t>(k - 1);
-  std::nth_element(begin, last, elements.end());
-  if (sorted) std::sort(begin, last);
+  WorkPoller poll;
+  std::nth_element(begin, last, elements.end(), stoppable(poll, std::less<>()));
+  if (sorted) std::sort(begin, last, stoppable(poll, std::less<>()));
   store_indices(elements, k, indices);
 }
 

@@ -82,7 +82,13 @@ std::optional<Value> fit_list(const Value& value, const Type& type) {
   const auto* const items = value.get_if<ValueList>();
   switch (element.without_optional().kind()) {
     case TypeKind::kTensor: {
-      if (value.is<TensorList>()) return value;
+      if (const auto* const list = value.get_if<TensorList>()) {
+        const bool takes_none = element.is(TypeKind::kOptional);
+        for (const Tensor& tensor : *list) {
+          if (!tensor.defined() && !takes_none) return {};
+        }
+        return value;
+      }
       if (items == nullptr) {
         if (const Dims* const numbers = value.get_if<Dims>(); numbers != nullptr && numbers->empty())
           return TensorList();
@@ -90,13 +96,9 @@ std::optional<Value> fit_list(const Value& value, const Type& type) {
       }
       TensorList tensors;
       for (const Value& item : *items) {
-        if (item.is_none()) {
-          tensors.emplace_back();
-          continue;
-        }
-        const std::optional<Value> tensor = fit(item, TypeKind::kTensor);
+        const std::optional<Value> tensor = fit(item, element);
         if (!tensor) return {};
-        tensors.push_back(tensor->tensor());
+        tensors.push_back(tensor->is_none() ? Tensor() : tensor->tensor());
       }
       return tensors;
     }

@@ -1,10 +1,10 @@
 // The untyped form of a typed function, derived from its C++ signature. A parameter's type says which schema
-// type it takes; in a shape rule Info<N> stands for a tensor and N for int64_t:
+// type it takes; in a shape rule Info<N> stands for a tensor and N for Size:
 //   - Tensor: const Tensor&
 //   - Tensor?: const Tensor*
 //   - Tensor[] and Tensor?[]: std::span<const Tensor>, undefined for None
-//   - int, SymInt: int64_t
-//   - int[], SymInt[]: std::span<const int64_t>
+//   - int, SymInt: Size, for whatever is computed with what a program gives must not wrap
+//   - int[], SymInt[]: std::span<const Size>
 //   - float, bool, Scalar, str: double, bool, Scalar, std::string_view
 //   - float[], bool[]: std::span<const double>, const std::vector<bool>&
 //   - ScalarType, Device, Layout, MemoryFormat: DType, Device, Layout, MemoryFormat
@@ -24,7 +24,7 @@ namespace flambeau::ops::boxing {
 
 template <typename N>
 [[gnu::noinline]] Info<N> unbox_info(const Tensor& tensor) {
-  if constexpr (std::is_same_v<N, int64_t>) {
+  if constexpr (std::is_same_v<N, Size>) {
     return info_of(tensor);
   } else {
     Info<N> info{
@@ -98,7 +98,7 @@ struct Holder<std::span<const Info<N>>> {
 };
 
 template <>
-struct Holder<int64_t> : PlainHolder<int64_t, Parameter::kInt> {
+struct Holder<Size> : PlainHolder<Size, Parameter::kInt> {
   explicit Holder(const Value& from) { value = from.get<int64_t>(); }
 };
 template <>
@@ -140,8 +140,8 @@ struct Holder<MemoryFormat> : PlainHolder<MemoryFormat, Parameter::kMemoryFormat
   explicit Holder(const Value& from) { value = from.get<MemoryFormat>(); }
 };
 template <>
-struct Holder<std::span<const int64_t>> : PlainHolder<std::span<const int64_t>, Parameter::kInts> {
-  explicit Holder(const Value& from) { value = from.get<Dims>(); }
+struct Holder<std::span<const Size>> : PlainHolder<std::span<const Size>, Parameter::kInts> {
+  explicit Holder(const Value& from) { value = checked(from.get<Dims>()); }
 };
 template <>
 struct Holder<std::span<const SymInt>> {
@@ -299,10 +299,10 @@ void call_kernel(void (*function)(Context&, A...), Context& context, std::span<c
 
 // The function in its untyped form.
 template <typename R, typename... A>
-BoxedShape<int64_t> boxed_shape(R (*function)(A...)) {
+BoxedShape<Size> boxed_shape(R (*function)(A...)) {
   return {[](AnyFunction any, std::span<const Value> arguments) {
-            return call_shape<int64_t>(reinterpret_cast<R (*)(A...)>(any), arguments,
-                                       std::index_sequence_for<A...>());
+            return call_shape<Size>(reinterpret_cast<R (*)(A...)>(any), arguments,
+                                    std::index_sequence_for<A...>());
           },
           reinterpret_cast<AnyFunction>(function)};
 }

@@ -4,6 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/variants.h"
+#include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
 namespace {
@@ -29,7 +30,7 @@ std::vector<Value> box(const Operator& op, TensorList tensors) {
 std::vector<Value> run_kernel(Context& context, const Operator& op, std::span<const Value> arguments) {
   TensorList outputs;
   bool has_elements = false;
-  for (const Info<int64_t>& info : op.shape(arguments)) {
+  for (const Info<Size>& info : op.shape(arguments)) {
     outputs.push_back(context.allocate(info));
     has_elements = has_elements || outputs.back().element_count() > 0;
   }
@@ -39,18 +40,15 @@ std::vector<Value> run_kernel(Context& context, const Operator& op, std::span<co
 
 std::vector<Value> run_view(const Operator& op, std::span<const Value> arguments) {
   const Tensor& base = first_tensor(arguments);
-  const auto view = [&](Info<int64_t>& info) {
-    return base.with_geometry({std::move(info.sizes), std::move(info.strides), info.offset}, info.dtype);
-  };
-  Infos<int64_t> infos = op.shape(arguments);
+  Infos<Size> infos = op.shape(arguments);
   if (infos.size() == 1 && !op.returns_list()) {
     std::vector<Value> result;
-    result.emplace_back(view(infos[0]));
+    result.emplace_back(viewed(base, std::move(infos[0])));
     return result;
   }
   TensorList views;
   views.reserve(infos.size());
-  for (Info<int64_t>& info : infos) views.push_back(view(info));
+  for (Info<Size>& info : infos) views.push_back(viewed(base, std::move(info)));
   return box(op, std::move(views));
 }
 
@@ -58,6 +56,11 @@ std::vector<Value> run_view(const Operator& op, std::span<const Value> arguments
 
 bool Operator::returns_list() const {
   return schema.returns.size() == 1 && schema.returns[0].type.is(TypeKind::kList);
+}
+
+void fail_memory() {
+  throw Error(ErrorCode::kLimit, "there is no memory for what the operator computes",
+              "free some memory, or give smaller sizes");
 }
 
 std::vector<Value> execute(Context& context, const Operator& op, std::span<const Value> arguments) {
@@ -80,14 +83,12 @@ std::vector<Value> execute(Context& context, const Operator& op, std::span<const
 
 std::vector<Value> call(Context& context, const Operator& op, std::span<const Value> arguments) {
   context.step();
-  try {
-    return context.interceptor != nullptr ? context.interceptor->call(context, op, arguments)
-                                          : execute(context, op, arguments);
-  } catch (Error& error) {
-    // The innermost operator is the one to name: those around it are its decomposition's business.
-    if (error.locations().empty()) error.add_location("operator", op.name());
-    throw;
-  }
+  return at_operator([&] { return op.name(); },
+                     [&] {
+                       return context.interceptor != nullptr
+                                  ? context.interceptor->call(context, op, arguments)
+                                  : execute(context, op, arguments);
+                     });
 }
 
 }  // namespace flambeau::ops

@@ -1,12 +1,15 @@
 // The one entry to every operator.
 #pragma once
 
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "flambeau/base/error.h"
 #include "flambeau/ops/context.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/operator.h"
@@ -25,11 +28,33 @@ std::vector<Value> bind_arguments(const Schema& schema, std::span<const Value> p
 Value fit_argument(const Schema& schema, size_t index, const Value& value);
 Value default_argument(const Schema& schema, size_t index);
 
+// Throws Error(kLimit).
+[[noreturn]] void fail_memory();
+
 // Calls an operator with arguments that bind_arguments gave: through the interceptor where there is one.
 // Results are as many as the schema's returns. Throws what the operator throws, located at it.
 std::vector<Value> call(Context& context, const Operator& op, std::span<const Value> arguments);
 // The same past the interceptor.
 std::vector<Value> execute(Context& context, const Operator& op, std::span<const Value> arguments);
+
+// Runs `body`, the work of an operator: an Error that leaves it is located at it, and the lack of memory is
+// one.
+template <typename Name, typename Body>
+decltype(auto) at_operator(Name&& name, Body&& body) {
+  try {
+    try {
+      return std::forward<Body>(body)();
+    } catch (const std::bad_alloc&) {
+      fail_memory();
+    } catch (const std::length_error&) {  // of a list that no memory could hold
+      fail_memory();
+    }
+  } catch (Error& error) {
+    // The innermost operator is the one to name: those around it are its decomposition's business.
+    if (error.locations().empty()) error.add_location("operator", std::forward<Name>(name)());
+    throw;
+  }
+}
 
 // For decompositions: call<Tensor>(context, "aten::sum.dim_IntList", x, Dims{0}, true). Arguments are
 // positional; those left out have their defaults.

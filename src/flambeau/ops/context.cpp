@@ -19,24 +19,20 @@ kernels::Generator& Context::require_generator() const {
               "set Context::generator");
 }
 
-Tensor Context::allocate(const Info<int64_t>& info) {
+Tensor Context::allocate(const Info<Size>& info) {
   const int64_t count = flambeau::element_count(info.sizes);
   Geometry geometry{info.sizes, info.strides, 0};
-  const size_t bytes =
-      count == 0 ? 0 : static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
+  const Size bytes =
+      count == 0 ? Size(0) : Size(storage_extent(geometry)) * static_cast<int64_t>(dtype_size(info.dtype));
   if (info.device.is_meta()) {
-    return Tensor::strided(info.dtype, std::move(geometry), Storage::meta(bytes), info.device);
+    return Tensor::strided(info.dtype, std::move(geometry), Storage::meta(static_cast<size_t>(bytes)),
+                           info.device);
   }
-  return Tensor::strided(info.dtype, std::move(geometry), allocate_storage(bytes), info.device);
+  return Tensor::strided(info.dtype, std::move(geometry), allocate_storage(static_cast<size_t>(bytes)),
+                         info.device);
 }
 
 std::shared_ptr<Storage> Context::allocate_storage(size_t bytes) {
-  bytes_ += bytes;
-  if (budget.bytes != 0 && bytes_ > budget.bytes) {
-    throw Error(ErrorCode::kLimit,
-                fmt::format("the run needs more than the {} bytes of memory it was given", budget.bytes),
-                "give it more, or smaller inputs");
-  }
   return allocator != nullptr ? allocator->allocate(bytes) : Storage::uninitialized(bytes);
 }
 
@@ -46,14 +42,12 @@ Tensor Context::allocate(DType dtype, std::span<const int64_t> sizes) {
 
 void Context::step() {
   ++steps_;
-  if (budget.steps != 0 && steps_ > budget.steps) {
+  if (most_steps != 0 && steps_ > most_steps) {
     throw Error(ErrorCode::kLimit,
-                fmt::format("the run takes more than the {} steps it was given", budget.steps),
+                fmt::format("the run takes more than the {} steps it was given", most_steps),
                 "give it more steps, or check that its loops end");
   }
-  if (budget.cancel != nullptr && budget.cancel->load(std::memory_order_relaxed)) {
-    throw Error(ErrorCode::kCancelled, "the run was cancelled");
-  }
+  poll_work();
 }
 
 }  // namespace flambeau::ops

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/ops/info.h"
 #include "flambeau/value/value.h"
 
@@ -41,9 +42,13 @@ class Allocator {
 
 // Bounds of a run. What is 0 or null has no bound.
 struct Budget {
-  uint64_t steps = 0;                         // calls of operators
-  uint64_t bytes = 0;                         // allocated by results in all
+  uint64_t steps = 0;  // calls of operators
+  uint64_t bytes = 0;  // held at any moment by results and what is computed on the way
+  double seconds = 0;
   const std::atomic<bool>* cancel = nullptr;  // set by another thread
+
+  // For a WorkScope around the run; a Context counts the steps alone.
+  WorkLimits limits() const { return {.cancel = cancel, .seconds = seconds, .bytes = bytes}; }
 };
 
 class Context {
@@ -59,27 +64,23 @@ class Context {
   Allocator* allocator = nullptr;           // null: the heap
   kernels::Generator* generator = nullptr;  // null: operators that draw random numbers throw
   std::unique_lock<std::mutex>* generator_turn =
-      nullptr;  // taken by the first that draws, where there is one
-  Budget budget;
+      nullptr;              // taken by the first that draws, where there is one
+  uint64_t most_steps = 0;  // 0 for no bound
 
   // Throws Error(kInvalidArgument) with a remedy where there is none.
   kernels::Generator& require_generator() const;
-  // A fresh tensor with anything in it. Throws Error(kLimit) beyond the budget or the memory.
-  Tensor allocate(const Info<int64_t>& info);
+  // A fresh tensor with anything in it. Throws Error(kLimit) beyond what the work or the machine may take.
+  Tensor allocate(const Info<Size>& info);
   Tensor allocate(DType dtype, std::span<const int64_t> sizes);
   // Its memory alone.
   std::shared_ptr<Storage> allocate_storage(size_t bytes);
-  // Counts a step; throws Error(kLimit) or Error(kCancelled).
+  // Counts a step; throws Error(kLimit), and what poll_work throws.
   void step();
-
-  uint64_t steps_taken() const { return steps_; }
-  uint64_t bytes_taken() const { return bytes_; }
 
  private:
   const Library* library_;
   ThreadPool* pool_;
   uint64_t steps_ = 0;
-  uint64_t bytes_ = 0;
 };
 
 }  // namespace flambeau::ops

@@ -2,7 +2,7 @@
 //
 //   void define_cat(Library& library) {
 //     library.define("aten::cat(Tensor[] tensors, int dim=0) -> Tensor")
-//         .shape<cat_shape<int64_t>, cat_shape<SymInt>>()
+//         .shape<cat_shape<Size>, cat_shape<SymInt>>()
 //         .kernel<cat_kernel>();
 //   }
 #pragma once

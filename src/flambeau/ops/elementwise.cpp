@@ -184,7 +184,7 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
       if (!runs_across(walk, outputs.size() + i, across.element_size())) continue;
       // Turned once, in tiles, to lie as the result does.
       const Tensor& like = *outputs[0].tensor;
-      Info<int64_t> info{.dtype = across.dtype(), .sizes = like.sizes(), .strides = like.strides()};
+      Info<Size> info{.dtype = across.dtype(), .sizes = like.sizes(), .strides = like.strides()};
       if (across.element_count() != like.element_count() || !is_dense(info)) continue;
       const Tensor turned = context.allocate(info);
       copy_into(context, across, turned);

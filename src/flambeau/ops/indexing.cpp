@@ -35,6 +35,7 @@ Tensor packed_indices(Context& context, const Tensor& tensor) {
 
 std::vector<int64_t> read_indices(const Tensor& tensor) {
   const Tensor packed = tensor.to_contiguous();
+  require_memory(static_cast<uint64_t>(packed.element_count()) * sizeof(int64_t));
   std::vector<int64_t> values(static_cast<size_t>(packed.element_count()));
   if (values.empty()) return values;
   load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), values.size(),
@@ -60,7 +61,9 @@ std::vector<int64_t> offsets_of(const Tensor& tensor, std::span<const int64_t> d
     const auto d = static_cast<size_t>(dim);
     const int64_t step = tensor.strides()[d] * static_cast<int64_t>(tensor.element_size());
     std::vector<int64_t> next;
-    next.reserve(offsets.size() * static_cast<size_t>(tensor.sizes()[d]));
+    const Size count = Size(offsets.size()) * tensor.sizes()[d];
+    require_memory(static_cast<uint64_t>((count * sizeof(int64_t)).value()));
+    next.reserve(static_cast<size_t>(count));
     for (const int64_t offset : offsets) {
       for (int64_t i = 0; i < tensor.sizes()[d]; ++i) next.push_back(offset + i * step);
     }
@@ -72,7 +75,7 @@ std::vector<int64_t> offsets_of(const Tensor& tensor, std::span<const int64_t> d
 // An index expression with its offsets: for each of `before`, for each of the indices, a block of the rest.
 class IndexRun {
  public:
-  IndexRun(const Tensor& self, const IndexPlan<int64_t>& plan, std::span<const Tensor> indices,
+  IndexRun(const Tensor& self, const IndexPlan<Size>& plan, std::span<const Tensor> indices,
            const Tensor& other)
       : self_before_(offsets_of(self, plan.order.span().first(plan.before))),
         after_(after_sizes(self, plan), after_operands(self, plan, other)) {
@@ -107,7 +110,7 @@ class IndexRun {
   }
 
  private:
-  static Dims after_sizes(const Tensor& self, const IndexPlan<int64_t>& plan) {
+  static Dims after_sizes(const Tensor& self, const IndexPlan<Size>& plan) {
     Dims sizes;
     for (size_t i = plan.before + plan.indexed; i < plan.order.size(); ++i) {
       sizes.push_back(self.sizes()[static_cast<size_t>(plan.order[i])]);
@@ -115,7 +118,7 @@ class IndexRun {
     return sizes;
   }
   // Views of the dimensions after the indexed ones; `other` first, as it is what reading writes.
-  std::span<const Tensor* const> after_operands(const Tensor& self, const IndexPlan<int64_t>& plan,
+  std::span<const Tensor* const> after_operands(const Tensor& self, const IndexPlan<Size>& plan,
                                                 const Tensor& other) {
     Geometry self_geometry;
     Geometry other_geometry;
@@ -197,7 +200,7 @@ struct Unit16 {
 
 }  // namespace
 
-void read_indexed(Context& context, const Tensor& self, const IndexPlan<int64_t>& plan,
+void read_indexed(Context& context, const Tensor& self, const IndexPlan<Size>& plan,
                   std::span<const Tensor> indices, const Tensor& out) {
   const IndexRun run(self, plan, indices, out);
   const Walk& after = run.after();
@@ -242,8 +245,8 @@ void read_indexed(Context& context, const Tensor& self, const IndexPlan<int64_t>
   }
 }
 
-void write_indexed(Context&, const Tensor& self, const IndexPlan<int64_t>& plan,
-                   std::span<const Tensor> indices, const Tensor& values, Combine combine) {
+void write_indexed(Context&, const Tensor& self, const IndexPlan<Size>& plan, std::span<const Tensor> indices,
+                   const Tensor& values, Combine combine) {
   const Tensor view = broadcast_view(values, plan.result.sizes);
   const IndexRun run(self, plan, indices, view);
   const Walk& after = run.after();
@@ -252,7 +255,9 @@ void write_indexed(Context&, const Tensor& self, const IndexPlan<int64_t>& plan,
   const uint8_t* const from = values.data();
   const CombineRow row = combine_row(combine, self.dtype());
   // One thread: the same place may be written twice, and the last one counts.
+  WorkPoller poll;
   run.for_each(0, run.items(), [&](int64_t target, int64_t source) {
+    poll();
     after.for_each(0, after.element_count(), [&](const Walk::Offsets& offsets, int64_t length) {
       row(to + target + offsets[1], after.step(1), from + source + offsets[0], after.step(0),
           static_cast<size_t>(length));
@@ -265,11 +270,13 @@ std::vector<std::vector<int64_t>> nonzero_positions(const Tensor& tensor) {
   std::vector<std::vector<int64_t>> positions(tensor.dim());
   const auto count = static_cast<size_t>(packed.element_count());
   if (count == 0) return positions;
-  std::vector<uint8_t> flags(count);
+  ScratchVector<uint8_t> flags(count);
   load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), count, DType::kBool,
               flags.data());
   std::vector<int64_t> index(tensor.dim(), 0);
+  WorkPoller poll;
   for (size_t i = 0; i < count; ++i) {
+    poll();
     if (flags[i] != 0) {
       for (size_t d = 0; d < index.size(); ++d) positions[d].push_back(index[d]);
     }

@@ -116,10 +116,10 @@ using CombineRow = void (*)(uint8_t* to, int64_t to_step, const uint8_t* from, i
 CombineRow combine_row(Combine combine, DType dtype);
 
 // Reads self at the indices into `out`, of the plan's sizes.
-void read_indexed(Context& context, const Tensor& self, const IndexPlan<int64_t>& plan,
+void read_indexed(Context& context, const Tensor& self, const IndexPlan<Size>& plan,
                   std::span<const Tensor> indices, const Tensor& out);
 // Writes `values`, which broadcast to the plan's sizes, to self at the indices.
-void write_indexed(Context& context, const Tensor& self, const IndexPlan<int64_t>& plan,
+void write_indexed(Context& context, const Tensor& self, const IndexPlan<Size>& plan,
                    std::span<const Tensor> indices, const Tensor& values, Combine combine);
 
 // The tensor seen with other sizes, which it broadcasts to.

@@ -1,5 +1,5 @@
 // What a shape rule sees of a tensor, and what it says of a result: everything but the data. A template over
-// the number: int64_t when running, SymInt when tracing.
+// the number: Size when running, SymInt when tracing. Over a plain integer, which could wrap, there is none.
 #pragma once
 
 #include <utility>
@@ -16,6 +16,9 @@ using symbolic::smaller;
 using symbolic::SymInt;
 
 template <typename N>
+concept RuleNumber = std::is_same_v<N, Size> || std::is_same_v<N, SymInt>;
+
+template <RuleNumber N>
 struct Info {
   DType dtype = DType::kFloat32;
   ShortList<N> sizes = {};
@@ -35,7 +38,7 @@ struct Info {
 };
 
 // Row-major strides; a size of 0 counts as 1, as in PyTorch.
-template <typename N>
+template <RuleNumber N>
 ShortList<N> row_major(const ShortList<N>& sizes) {
   ShortList<N> strides = {};
   strides.resize(sizes.size());
@@ -54,7 +57,11 @@ Info<N> contiguous(DType dtype, ShortList<N> sizes, Device device = {}) {
   return {.dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides), .device = device};
 }
 
-inline Info<int64_t> info_of(const Tensor& tensor) {
+inline Info<Size> contiguous(DType dtype, const Dims& sizes, Device device = {}) {
+  return contiguous<Size>(dtype, sizes, device);
+}
+
+inline Info<Size> info_of(const Tensor& tensor) {
   return {.dtype = tensor.dtype(),
           .sizes = tensor.sizes(),
           .strides = tensor.strides(),

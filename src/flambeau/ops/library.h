@@ -18,7 +18,7 @@ namespace flambeau::ops {
 // What a user's operator does. `shape` is needed to plan memory ahead, and may be left out.
 struct UserOperator {
   std::function<std::vector<Value>(Context& context, std::span<const Value> arguments)> function;
-  std::function<Infos<int64_t>(std::span<const Value> arguments)> shape;
+  std::function<Infos<Size>(std::span<const Value> arguments)> shape;
 };
 
 class Library {

@@ -62,7 +62,10 @@ void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Lin
   const auto piece = [&](size_t begin, size_t end) {
     std::array<std::unique_ptr<uint8_t[]>, kMostLineOutputs + 1> blocks;
     for (size_t i = 0; i < ports.size(); ++i) {
-      if (!ports[i].is_direct) blocks[i].reset(new uint8_t[ports[i].length * dtype_size(ports[i].row) + 16]);
+      if (ports[i].is_direct) continue;
+      const Size bytes = Size(ports[i].length) * dtype_size(ports[i].row) + 16;
+      require_memory(static_cast<uint64_t>(bytes.value()));
+      blocks[i].reset(new uint8_t[static_cast<size_t>(bytes)]);
     }
     std::vector<int64_t> index(axes.size());
     std::array<int64_t, kMostLineOutputs + 1> offsets{};
@@ -72,7 +75,9 @@ void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Lin
       rest /= axes[d].size;
       for (size_t i = 0; i < ports.size(); ++i) offsets[i] += index[d] * axes[d].strides[i];
     }
+    WorkPoller poll;
     for (size_t at = begin; at < end; ++at) {
+      poll(ports[0].length);
       const LinePort& in = ports[0];
       const void* from = in.base + offsets[0];
       if (!in.is_direct) {
@@ -98,7 +103,7 @@ void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Lin
       }
     }
   };
-  const auto work = static_cast<int64_t>(std::max<size_t>(ports[0].length, 1)) * std::max(cost, 1);
+  const Size work = Size(std::max<size_t>(ports[0].length, 1)) * std::max(cost, 1);
   const int64_t grain = std::max<int64_t>(kGrain / work, 1);
   if (lines <= grain) {
     piece(0, static_cast<size_t>(lines));

@@ -6,7 +6,9 @@
 #include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/promotion.h"
+#include "flambeau/ops/view/rules.h"
 #include "flambeau/symbolic/build.h"
+#include "support/message_of.h"
 
 namespace flambeau::ops {
 namespace {
@@ -182,9 +184,29 @@ TEST(Operators, AUsersOperatorIsOneOfThem) {
   EXPECT_THROW(f.library.add("aten::add.Tensor(Tensor x) -> Tensor", {}), Error);
 }
 
+TEST(Operators, ListsOfTensorsHaveNoneOnlyWhereTheSchemaSaysSo) {
+  Fixture f;
+  const Tensor a = floats({2}, {1, 2});
+  const std::string refused = message_of([&] { call(f.context, "aten::stack", TensorList{a, Tensor()}); });
+  EXPECT_EQ(refused.find("aten::stack: argument 'tensors' takes Tensor[], not Tensor[] "), 0U) << refused;
+  EXPECT_THROW(call(f.context, "aten::meshgrid", ValueList{Value()}), Error);
+  const Tensor square = floats({2, 2}, {1, 2, 3, 4});
+  const Tensor first = call_with(f.context, "aten::zeros", {Dims{1}}, {{"dtype", DType::kInt64}});
+  EXPECT_EQ(values_of(call(f.context, "aten::index.Tensor", square, TensorList{Tensor(), first})),
+            (std::vector<float>{1, 3}));
+}
+
+TEST(Operators, NoViewLeavesItsMemory) {
+  Fixture f;
+  const Tensor a = floats({2, 2}, {1, 2, 3, 4});
+  Info<Size> info = info_of(a);
+  info.offset = 1;
+  EXPECT_EQ(message_of([&] { viewed(a, info); }), "a view of float32[2, 2] leaves its memory");
+}
+
 TEST(Operators, BudgetsEndARun) {
   Fixture f;
-  f.context.budget.steps = 2;
+  f.context.most_steps = 2;
   const Tensor a = floats({2}, {1, 2});
   call(f.context, "aten::clone", a);
   call(f.context, "aten::clone", a);

@@ -79,7 +79,7 @@ struct Operator {
   bool is_elementwise = false;
   // It draws random numbers, or is otherwise not a function of its arguments.
   bool is_random = false;
-  BoxedShape<int64_t> shape;
+  BoxedShape<Size> shape;
   BoxedShape<SymInt> symbolic_shape;
   BoxedKernel kernel;
   BoxedFunction function;
@@ -87,7 +87,7 @@ struct Operator {
   const Operator* base = nullptr;
   // Of an operator that a user added.
   std::function<std::vector<Value>(Context& context, std::span<const Value> arguments)> user_function;
-  std::function<Infos<int64_t>(std::span<const Value> arguments)> user_shape;
+  std::function<Infos<Size>(std::span<const Value> arguments)> user_shape;
   // The parameters of the C++ functions, for tests.
   std::span<const ParameterType> shape_parameters;
   std::span<const ParameterType> parameters;

@@ -63,14 +63,17 @@ class FoldRun {
 
   void run(ThreadPool& pool) {
     const int64_t units = is_across_ ? outer_count_ * blocks_ : (kept_count_ + kBatch - 1) / kBatch;
-    const int64_t unit_work = std::max<int64_t>(
-        reduced_count_ * (is_across_ ? std::min<int64_t>(columns_.size, kColumns) : kBatch), 1);
-    if (units < 2 * pool.threads() && pool.threads() > 1 && units * unit_work >= 4 * kGrain &&
-        kept_count_ <= 16384 && reduced_[0].size > 1) {
+    const double unit_work =
+        std::max(static_cast<double>(reduced_count_) *
+                     static_cast<double>(is_across_ ? std::min<int64_t>(columns_.size, kColumns) : kBatch),
+                 1.0);
+    if (units < 2 * pool.threads() && pool.threads() > 1 &&
+        static_cast<double>(units) * unit_work >= 4 * kGrain && kept_count_ <= 16384 &&
+        reduced_[0].size > 1) {
       run_split(pool, units);
       return;
     }
-    const int64_t grain = std::max<int64_t>(kGrain / unit_work, 1);
+    const auto grain = static_cast<int64_t>(std::max(kGrain / unit_work, 1.0));
     const auto piece = [&](size_t begin, size_t end) {
       const auto scratch = std::make_unique<Scratch>(fold_.state_size);
       for (auto unit = static_cast<int64_t>(begin); unit < static_cast<int64_t>(end); ++unit) {
@@ -171,7 +174,9 @@ class FoldRun {
     index[0] = begin;
     int64_t offset = begin * reduced_[0].in;
     int64_t first = begin * inside * inner.size;
+    WorkPoller poll;
     for (int64_t run = 0; run < runs; ++run) {
+      poll(static_cast<size_t>(inner.size));
       body(offset, first, inner.size);
       first += inner.size;
       for (size_t d = index.size(); d-- > 0;) {
@@ -225,7 +230,9 @@ class FoldRun {
         return;
       }
       constexpr int64_t kBlock = 1024;
+      WorkPoller poll;
       for (int64_t done = 0; done < count; done += kBlock) {
+        poll(kBlock);
         const auto block = static_cast<size_t>(std::min(kBlock, count - done));
         load_packed(from_, from + done * step, step, block, fold_.row, scratch.rows.data());
         fold_.along(state, scratch.rows.data(), block, first + done, parameters_);
@@ -243,7 +250,9 @@ class FoldRun {
         return;
       }
       const size_t stride = place.count * row_size_;
+      WorkPoller poll;
       for (int64_t done = 0; done < count; done += static_cast<int64_t>(kTileRows)) {
+        poll(kTileRows * place.count);
         const auto rows = static_cast<size_t>(std::min<int64_t>(kTileRows, count - done));
         for (size_t r = 0; r < rows; ++r) {
           load_packed(from_, from + (done + static_cast<int64_t>(r)) * step, columns_.in, place.count,
@@ -271,6 +280,9 @@ class FoldRun {
   void run_split(ThreadPool& pool, int64_t units) {
     const int64_t range = reduced_[0].size;
     const int64_t parts = std::min<int64_t>(range, pool.threads());
+    const auto part_begin = [&](int64_t part) {
+      return static_cast<int64_t>(static_cast<__int128>(range) * part / parts);
+    };
     const size_t all = static_cast<size_t>(kept_count_) * fold_.state_size;
     const std::unique_ptr<uint8_t[]> states(new uint8_t[all * static_cast<size_t>(parts)]);
     pool.for_each_range(static_cast<size_t>(parts), 1, [&](size_t first, size_t last) {
@@ -281,7 +293,7 @@ class FoldRun {
         const auto at = static_cast<int64_t>(part);
         for (int64_t unit = 0; unit < units; ++unit) {
           const Place place = place_of(unit);
-          add(place, range * at / parts, range * (at + 1) / parts,
+          add(place, part_begin(at), part_begin(at + 1),
               own + static_cast<size_t>(place.index) * fold_.state_size, *scratch);
         }
       }
@@ -327,7 +339,7 @@ DimFlags one_dim(int64_t dim, size_t rank) {
   return flags;
 }
 
-DimFlags reduced_dims(std::span<const int64_t> dims, size_t rank) {
+DimFlags reduced_dims(std::span<const Size> dims, size_t rank) {
   if (dims.empty()) return all_dims(rank);
   DimFlags flags(rank, false);
   bool has_scalar = false;

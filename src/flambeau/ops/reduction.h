@@ -21,7 +21,7 @@ namespace flambeau::ops {
 using DimFlags = ShortList<bool>;
 
 // No dims: all of them. Throws Error(kInvalidArgument) for one out of range or given twice.
-DimFlags reduced_dims(std::span<const int64_t> dims, size_t rank);
+DimFlags reduced_dims(std::span<const Size> dims, size_t rank);
 DimFlags all_dims(size_t rank);
 DimFlags one_dim(int64_t dim, size_t rank);
 

@@ -15,6 +15,7 @@ namespace flambeau::ops {
 // Throws Error(kInvalidArgument) in PyTorch's words.
 [[noreturn]] void fail_broadcast(const std::string& a, const std::string& b, size_t dim);
 std::string number_text(int64_t number);
+inline std::string number_text(Size number) { return number_text(number.value()); }
 std::string number_text(const SymInt& number);
 
 template <typename N>

@@ -108,7 +108,7 @@ std::vector<Value> execute_in_place(Context& context, const Operator& op, std::s
   const Tensor& self = arguments[0].tensor();
   if (base.kind == Kind::kView) return execute(context, base, arguments);  // only the handle changes
   if (base.kind == Kind::kKernel) {
-    const Infos<int64_t> infos = base.shape(arguments);
+    const Infos<Size> infos = base.shape(arguments);
     if (infos.size() == 1 && infos[0].dtype == self.dtype() && infos[0].sizes == self.sizes() &&
         takes_result_in_place(base, arguments, self)) {
       Tensor result = self;

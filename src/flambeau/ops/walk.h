@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "flambeau/base/work.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau::ops {
@@ -50,8 +51,10 @@ class Walk {
       rest /= outer_[d].size;
       for (size_t i = 0; i < operands_; ++i) offsets[i] += index[d] * outer_[d].strides[i];
     }
+    WorkPoller poll;
     for (;;) {
       const int64_t length = std::min(inner_size_ - column, end - begin);
+      poll(static_cast<size_t>(length));
       if (column == 0) {
         row(offsets, length);
       } else {

@@ -208,7 +208,8 @@ struct Program::State {
       entry->plan = make_plan(context, *code, is_written, plan_inputs, packed);
       has_planned = true;
       return entry;
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kLimit) throw;
       // The interpreter tells what is wrong, if anything is; a program that never has a plan is not asked
       // again.
       entry->is_impossible = true;
@@ -228,6 +229,7 @@ struct Program::State {
   std::vector<Value> compute(ops::Context& context, std::span<const Value> leaves, Profile* profile) {
     if (const std::shared_ptr<PlanCache::Entry> entry = find_plan(context, leaves)) {
       const std::vector<Value> inputs = graph_inputs(leaves, false);
+      const MemoryCharge memory(entry->plan->arena_bytes + entry->plan->scratch_bytes);
       std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
       std::vector<Value> results = workspace->run(context, inputs, profile);
       PlanCache::give_back(*entry, std::move(workspace));
@@ -362,8 +364,9 @@ ThreadPool& Program::pool() const { return state_->pool; }
 std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions& options) {
   State& state = *state_;
   state.checker.check(leaves);
+  const WorkScope work(options.budget.limits());
   ops::Context context(*state.library, state.pool);
-  context.budget = options.budget;
+  context.most_steps = options.budget.steps;
   context.generator = options.generator != nullptr ? options.generator : &state.generator;
   // Runs that draw from the program's own numbers take turns.
   std::unique_lock turn(state.generator_mutex, std::defer_lock);

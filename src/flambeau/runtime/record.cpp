@@ -34,7 +34,7 @@ Tensor Recorder::stand_in(const Tensor& like, Buffer buffer) {
   return over(std::move(storage), like);
 }
 
-Tensor Recorder::fresh(const ops::Info<int64_t>& info) {
+Tensor Recorder::fresh(const ops::Info<Size>& info) {
   const int64_t count = flambeau::element_count(info.sizes);
   Geometry geometry{info.sizes, info.strides, 0};
   const size_t bytes =
@@ -67,7 +67,7 @@ bool Recorder::may_fold(const ops::Operator& op, std::span<const Value> argument
     });
   }
   if (may && op.kind == Kind::kKernel) {
-    for (const ops::Info<int64_t>& info : op.shape(arguments)) {
+    for (const ops::Info<Size>& info : op.shape(arguments)) {
       const uint64_t bytes =
           static_cast<uint64_t>(flambeau::element_count(info.sizes)) * dtype_size(info.dtype);
       may = may && bytes <= std::max(kMostFolded, largest);
@@ -129,7 +129,7 @@ void Recorder::add_step(const ops::Operator& op, std::span<const Value> argument
 
 // An image as convolutions want it. Their layers have no quick way from another order.
 Tensor Recorder::turned(const Tensor& image, const ops::Library& library) {
-  ops::Info<int64_t> info = ops::info_of(image);
+  ops::Info<Size> info = ops::info_of(image);
   if (ops::is_channels_last(info)) return image;
   auto& [source, copy] = turned_[image.storage().get()];
   if (!copy.defined() || !is_same_view(source, image)) {
@@ -151,14 +151,14 @@ std::vector<Value> Recorder::add_kernel(const ops::Library& library, const ops::
   if (starts_images) arguments[0] = turned(arguments[0].tensor(), library);
   TensorList outputs;
   bool has_elements = false;
-  ops::Infos<int64_t> infos = op.shape(arguments);
+  ops::Infos<Size> infos = op.shape(arguments);
   if (starts_images) infos[0].strides = ops::channels_last_strides(infos[0].sizes);
-  for (const ops::Info<int64_t>& info : infos) {
+  for (const ops::Info<Size>& info : infos) {
     outputs.push_back(fresh(info));
     has_elements = has_elements || outputs.back().element_count() > 0;
   }
   if (starts_images || order_.has_changed(arguments)) {
-    const ops::Infos<int64_t> believed = op.shape(order_.believed(arguments));
+    const ops::Infos<Size> believed = op.shape(order_.believed(arguments));
     for (size_t i = 0; i < outputs.size(); ++i) order_.note(outputs[i], believed[i].strides);
   }
   if (has_elements) add_step(op, arguments, outputs);
@@ -194,7 +194,7 @@ std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Oper
   const Tensor& self = arguments[0].tensor();
   if (is_known(self)) demote(self.storage(), context.library());
   if (base.kind == Kind::kKernel && base.is_elementwise && !ops::has_internal_overlap(self)) {
-    const ops::Infos<int64_t> infos = base.shape(arguments);
+    const ops::Infos<Size> infos = base.shape(arguments);
     const bool fits = infos.size() == 1 && infos[0].dtype == self.dtype() && infos[0].sizes == self.sizes();
     const bool is_clear = std::ranges::none_of(arguments, [&](const Value& argument) {
       const Tensor* const tensor = argument.get_if<Tensor>();
@@ -214,7 +214,7 @@ Tensor Recorder::restored(const Tensor& tensor, const ops::Library& library) {
   if (!order_.is_changed(tensor)) return tensor;
   Tensor& copy = restored_[tensor.storage().get()];
   if (!copy.defined()) {
-    ops::Info<int64_t> info = ops::info_of(order_.believed(tensor));
+    ops::Info<Size> info = ops::info_of(order_.believed(tensor));
     info.offset = 0;
     copy = fresh(info);
     const Value arguments[] = {tensor, Value()};

@@ -43,7 +43,7 @@ class Recorder final : public ops::Interceptor {
                                   std::span<const Value> arguments);
   void add_step(const ops::Operator& op, std::span<const Value> arguments, std::vector<Tensor> outputs);
   void demote(const std::shared_ptr<Storage>& storage, const ops::Library& library);
-  Tensor fresh(const ops::Info<int64_t>& info);
+  Tensor fresh(const ops::Info<Size>& info);
 
   Plan& plan_;
   ImageOrder order_;

@@ -7,10 +7,20 @@
 
 namespace flambeau::runtime {
 
+namespace {
+
+// A workspace outlives the run that makes it: each run is charged for it while it uses it.
+std::shared_ptr<Storage> uncharged(size_t bytes) {
+  const WorkScope::Adopted nobody(nullptr);
+  return Storage::uninitialized(bytes);
+}
+
+}  // namespace
+
 Workspace::Workspace(const Plan& plan)
     : plan_(plan),
-      arena_(Storage::uninitialized(plan.arena_bytes)),
-      scratch_(Storage::uninitialized(plan.scratch_bytes)),
+      arena_(uncharged(plan.arena_bytes)),
+      scratch_(uncharged(plan.scratch_bytes)),
       storages_(plan.buffers.size()),
       patches_(plan.buffers.size()) {
   uint8_t* const base = arena_->mutable_bytes().data();
@@ -62,20 +72,20 @@ void Workspace::set_storage(size_t buffer, const std::shared_ptr<Storage>& stora
 
 void Workspace::run_step(ops::Context& context, size_t index) {
   const Step& step = plan_.steps[index];
-  try {
-    context.step();
-    if (step.prepared) {
-      step.prepared->run(context, arguments_[index], outputs_[index], scratch_->mutable_bytes());
-    } else if (!outputs_[index].empty()) {
-      step.op->kernel(context, arguments_[index], outputs_[index]);
-    } else {
-      ops::execute(context, *step.op, arguments_[index]);
-    }
-  } catch (Error& error) {
-    if (error.locations().empty()) error.add_location("operator", step.name());
-    error.add_location("node", step.node);
-    throw;
-  }
+  with_location("node", step.node, [&] {
+    ops::at_operator([&] { return std::string(step.name()); },
+                     [&] {
+                       context.step();
+                       if (step.prepared) {
+                         step.prepared->run(context, arguments_[index], outputs_[index],
+                                            scratch_->mutable_bytes());
+                       } else if (!outputs_[index].empty()) {
+                         step.op->kernel(context, arguments_[index], outputs_[index]);
+                       } else {
+                         ops::execute(context, *step.op, arguments_[index]);
+                       }
+                     });
+  });
 }
 
 std::vector<Value> Workspace::run(ops::Context& context, std::span<const Value> inputs, Profile* profile) {

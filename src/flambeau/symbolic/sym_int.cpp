@@ -45,17 +45,17 @@ Decider* SymInt::decider_with(const SymInt& other) const {
 }
 
 SymInt operator+(const SymInt& a, const SymInt& b) {
-  if (a.is_literal() && b.is_literal()) return a.value_ + b.value_;
+  if (a.is_literal() && b.is_literal()) return (Size(a.value_) + b.value_);
   return note(Arithmetic::kAdd, a, b, add(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt operator-(const SymInt& a, const SymInt& b) {
-  if (a.is_literal() && b.is_literal()) return a.value_ - b.value_;
+  if (a.is_literal() && b.is_literal()) return (Size(a.value_) - b.value_);
   return note(Arithmetic::kSubtract, a, b, subtract(a.expr(), b.expr()), *a.decider_with(b));
 }
 
 SymInt operator*(const SymInt& a, const SymInt& b) {
-  if (a.is_literal() && b.is_literal()) return a.value_ * b.value_;
+  if (a.is_literal() && b.is_literal()) return (Size(a.value_) * b.value_);
   return note(Arithmetic::kMultiply, a, b, mul(a.expr(), b.expr()), *a.decider_with(b));
 }
 
@@ -114,20 +114,8 @@ bool operator>=(const SymInt& a, const SymInt& b) {
   return a.decider_with(b)->decide(a.is_literal() ? le(b.expr(), a.expr()) : ge(a.expr(), b.expr()));
 }
 
-int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) throw Error(ErrorCode::kInvalidArgument, "division of a size by zero");
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-int64_t round_div(int64_t a, int64_t b) {
-  const int64_t low = floor_div(a, b);
-  const int64_t twice = 2 * (a - low * b);  // of the same sign as b
-  const bool is_middle = twice == b;
-  const bool is_above = b > 0 ? twice > b : twice < b;
-  return low + (is_above || (is_middle && low % 2 != 0) ? 1 : 0);
-}
-
-int64_t modulo(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+int64_t floor_div(int64_t a, int64_t b) { return floor_div(Size(a), Size(b)); }
+int64_t modulo(int64_t a, int64_t b) { return modulo(Size(a), Size(b)); }
+int64_t round_div(int64_t a, int64_t b) { return round_div(Size(a), Size(b)); }
 
 }  // namespace flambeau::symbolic

@@ -1,11 +1,12 @@
 // An integer that may be an expression over symbols. Arithmetic builds expressions; a comparison is a
 // question to whoever traces (a Decider), who answers from the example's sizes and remembers the answer as a
-// guard. Code that is a template over the number takes int64_t and SymInt alike.
+// guard. Code that is a template over the number takes Size and SymInt alike.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
+#include "flambeau/base/size.h"
 #include "flambeau/symbolic/expr.h"
 
 namespace flambeau::symbolic {
@@ -22,6 +23,7 @@ class SymInt {
   SymInt() = default;
   SymInt(int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor): a number is one
   SymInt(int value) : value_(value) {}      // NOLINT(google-explicit-constructor)
+  SymInt(Size value) : value_(value) {}     // NOLINT(google-explicit-constructor)
   // A literal where the expression is one. The decider must outlive it.
   SymInt(const Expr& expr, Decider& decider);
 
@@ -82,5 +84,10 @@ int64_t modulo(int64_t a, int64_t b);
 int64_t round_div(int64_t a, int64_t b);
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+using flambeau::floor_div;
+using flambeau::larger;
+using flambeau::modulo;
+using flambeau::round_div;
+using flambeau::smaller;
 
 }  // namespace flambeau::symbolic

@@ -10,7 +10,23 @@
 #include <type_traits>
 #include <utility>
 
+#include "flambeau/base/size.h"
+
 namespace flambeau {
+
+// The same numbers, checked and plain: lists of them become each other.
+template <typename T>
+struct OtherNumber {};
+template <>
+struct OtherNumber<Size> {
+  using Type = int64_t;
+};
+template <>
+struct OtherNumber<int64_t> {
+  using Type = Size;
+};
+template <typename T>
+concept HasOtherNumber = requires { typename OtherNumber<T>::Type; };
 
 template <typename T>
 class ShortList {
@@ -23,6 +39,18 @@ class ShortList {
     resize(values.size());
     std::copy(values.begin(), values.end(), begin());
   }
+  template <typename U>
+    requires(HasOtherNumber<T> && std::is_same_v<typename OtherNumber<T>::Type, U>)
+  ShortList(const ShortList<U>& other) {  // NOLINT(google-explicit-constructor)
+    resize(other.size());
+    std::copy(other.begin(), other.end(), begin());
+  }
+  explicit ShortList(std::span<const Size> values)
+    requires(std::is_same_v<T, int64_t>)
+      : ShortList(plain(values)) {}
+  explicit ShortList(std::span<const int64_t> values)
+    requires(std::is_same_v<T, Size>)
+      : ShortList(checked(values)) {}
   ShortList(size_t count, const T& value) {
     resize(count);
     std::fill(begin(), end(), value);
@@ -59,6 +87,16 @@ class ShortList {
   const T& back() const { return begin()[size_ - 1]; }
   operator std::span<const T>() const { return {begin(), size_}; }  // NOLINT
   std::span<const T> span() const { return {begin(), size_}; }
+  operator std::span<const int64_t>() const  // NOLINT(google-explicit-constructor)
+    requires(std::is_same_v<T, Size>)
+  {
+    return plain(span());
+  }
+  operator std::span<const Size>() const  // NOLINT(google-explicit-constructor)
+    requires(std::is_same_v<T, int64_t>)
+  {
+    return checked(span());
+  }
 
   // Sets the length; the values are zero afterwards.
   void resize(size_t count) {
@@ -108,5 +146,9 @@ class ShortList {
 };
 
 using Dims = ShortList<int64_t>;
+
+inline bool operator==(const ShortList<Size>& a, const Dims& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 }  // namespace flambeau

@@ -21,8 +21,6 @@ void ask_for_huge_pages([[maybe_unused]] uint8_t* memory, [[maybe_unused]] size_
 #endif
 }
 
-constexpr size_t kMost = size_t{1} << 46;  // half of what a process can address
-
 }  // namespace
 
 std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size) {
@@ -37,12 +35,15 @@ std::shared_ptr<Storage> Storage::view(std::shared_ptr<Mapping> mapping, size_t 
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::allocated(size_t size, uint8_t* memory) {
+std::shared_ptr<Storage> Storage::allocated(size_t size, uint8_t* (*take)(size_t size)) {
+  require_memory(size);
+  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
+  storage->charge_ = MemoryCharge(size);
+  uint8_t* const memory = take(std::max<size_t>(size, 1));
   if (memory == nullptr) {
     throw Error(ErrorCode::kLimit, fmt::format("there is no memory for a tensor of {} bytes", size),
                 "free some memory, or take a smaller part of the model");
   }
-  std::shared_ptr<Storage> storage(new Storage(Kind::kOwned, size));
   storage->allocated_ = {memory, std::free};
   ask_for_huge_pages(memory, size);
   storage->data_ = memory;
@@ -51,15 +52,15 @@ std::shared_ptr<Storage> Storage::allocated(size_t size, uint8_t* memory) {
 
 std::shared_ptr<Storage> Storage::allocate(size_t size) {
   // Large blocks come from the system already zeroed, and are not touched until somebody writes to them.
-  return allocated(size,
-                   size > kMost ? nullptr : static_cast<uint8_t*>(std::calloc(std::max<size_t>(size, 1), 1)));
+  return allocated(size, [](size_t bytes) { return static_cast<uint8_t*>(std::calloc(bytes, 1)); });
 }
 
 std::shared_ptr<Storage> Storage::uninitialized(size_t size) {
-  constexpr size_t kAlignment = 64;
-  const size_t padded = (std::max<size_t>(size, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  return allocated(size,
-                   size > kMost ? nullptr : static_cast<uint8_t*>(std::aligned_alloc(kAlignment, padded)));
+  return allocated(size, [](size_t bytes) {
+    constexpr size_t kAlignment = 64;
+    const size_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return static_cast<uint8_t*>(std::aligned_alloc(kAlignment, padded));
+  });
 }
 
 std::shared_ptr<Storage> Storage::borrow(uint8_t* data, size_t size, std::shared_ptr<const void> owner) {

@@ -10,6 +10,7 @@
 
 #include "flambeau/base/bytes.h"
 #include "flambeau/base/mapping.h"
+#include "flambeau/base/work.h"
 
 namespace flambeau {
 
@@ -17,7 +18,7 @@ class Storage {
  public:
   // A view into a mapping; writes stay private to the process.
   static std::shared_ptr<Storage> view(std::shared_ptr<Mapping> mapping, size_t offset, size_t size);
-  // Zeroed memory of its own. Throws Error(kLimit) when there is not enough.
+  // Zeroed memory of its own. Throws Error(kLimit) when there is not enough, or not enough is allowed.
   static std::shared_ptr<Storage> allocate(size_t size);
   // Memory of its own with anything in it, aligned to 64 bytes: for results that are about to be written.
   static std::shared_ptr<Storage> uninitialized(size_t size);
@@ -55,8 +56,8 @@ class Storage {
   enum class Kind : uint8_t { kView, kOwned, kMeta, kLazy };
   Storage(Kind kind, size_t size) : kind_(kind), size_(size) {}
   uint8_t* data() const;
-  // Takes memory of malloc's family over; throws when it is null.
-  static std::shared_ptr<Storage> allocated(size_t size, uint8_t* memory);
+  // Memory of malloc's family, which `take` gives; throws when it gives null.
+  static std::shared_ptr<Storage> allocated(size_t size, uint8_t* (*take)(size_t size));
   std::shared_ptr<Storage> load_checked() const;
 
   Kind kind_;
@@ -64,6 +65,7 @@ class Storage {
   mutable uint8_t* data_ = nullptr;
   std::vector<uint8_t> owned_;
   mutable std::shared_ptr<Storage> loaded_;
+  MemoryCharge charge_;
   std::unique_ptr<uint8_t[], void (*)(void*)> allocated_{nullptr, nullptr};
   std::shared_ptr<Mapping> mapping_;
   std::shared_ptr<const void> owner_;

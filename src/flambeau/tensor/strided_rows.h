@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "flambeau/base/work.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau {
@@ -36,8 +37,10 @@ class StridedRows {
       at += index[d] * outer_[d].stride;
       rest /= outer_[d].size;
     }
+    WorkPoller poll;
     for (;;) {
       const int64_t length = std::min(inner_.size - column, end - begin);
+      poll(static_cast<size_t>(length));
       row(at + column * inner_.stride, inner_.stride, length, begin);
       begin += length;
       if (begin >= end) return;

@@ -19,7 +19,7 @@ Dims literals(const ShortList<SymInt>& numbers) {
 
 }  // namespace
 
-Tensor make_fake(const ops::Info<int64_t>& info) {
+Tensor make_fake(const ops::Info<Size>& info) {
   Geometry geometry{info.sizes, info.strides, info.offset};
   const size_t bytes = static_cast<size_t>(storage_extent(geometry)) * dtype_size(info.dtype);
   return Tensor::strided(info.dtype, std::move(geometry), Storage::meta(bytes), info.device);
@@ -27,11 +27,11 @@ Tensor make_fake(const ops::Info<int64_t>& info) {
 
 Tensor make_fake(const ops::Info<SymInt>& info) {
   if (are_literal(info.sizes) && are_literal(info.strides) && info.offset.is_literal()) {
-    return make_fake(ops::Info<int64_t>{.dtype = info.dtype,
-                                        .sizes = literals(info.sizes),
-                                        .strides = literals(info.strides),
-                                        .offset = info.offset.literal(),
-                                        .device = info.device});
+    return make_fake(ops::Info<Size>{.dtype = info.dtype,
+                                     .sizes = literals(info.sizes),
+                                     .strides = literals(info.strides),
+                                     .offset = info.offset.literal(),
+                                     .device = info.device});
   }
   Tensor tensor = Tensor::symbolic(info.dtype, {info.sizes, info.strides, info.offset}, info.device);
   tensor.set_storage(Storage::meta(0), 0);

@@ -13,7 +13,7 @@ using symbolic::SymInt;
 
 // Plain sizes where they are all numbers, else symbolic ones.
 Tensor make_fake(const ops::Info<SymInt>& info);
-Tensor make_fake(const ops::Info<int64_t>& info);
+Tensor make_fake(const ops::Info<Size>& info);
 // What a shape rule sees of it, whichever kind it is.
 ops::Info<SymInt> symbolic_info(const Tensor& tensor);
 

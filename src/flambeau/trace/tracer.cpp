@@ -528,7 +528,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
         set_merged_strides(symbolic_info(arguments[0].tensor()), infos.at(0));
       box(is_copy ? contiguous_infos(infos) : infos);
     } else {
-      const ops::Infos<int64_t> infos = rule.shape(arguments);
+      const ops::Infos<Size> infos = rule.shape(arguments);
       box(is_copy ? contiguous_infos(infos) : infos);
     }
     return results;

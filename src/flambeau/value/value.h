@@ -39,13 +39,17 @@ class Value {
 
   Value() = default;  // None
   template <typename T>
-    requires(!std::is_same_v<std::decay_t<T>, Value> && std::is_constructible_v<Data, T>)
+    requires(!std::is_same_v<std::decay_t<T>, Value> && !std::is_same_v<std::decay_t<T>, Size> &&
+             !std::is_same_v<std::decay_t<T>, ShortList<Size>> && std::is_constructible_v<Data, T>)
   Value(T&& data)
       : data_(std::forward<T>(data)) {}      // NOLINT(google-explicit-constructor): it holds any of them
   Value(int data) : data_(int64_t{data}) {}  // NOLINT
   Value(const char* data) : data_(std::string(data)) {}                                 // NOLINT
   Value(std::string_view data) : data_(std::string(data)) {}                            // NOLINT
+  Value(Size data) : data_(data.value()) {}                                             // NOLINT
+  Value(const ShortList<Size>& data) : data_(Dims(data)) {}                             // NOLINT
   Value(std::span<const int64_t> data) : data_(Dims(data)) {}                           // NOLINT
+  Value(std::span<const Size> data) : data_(Dims(plain(data))) {}                       // NOLINT
   Value(std::span<const Tensor> data) : data_(TensorList(data.begin(), data.end())) {}  // NOLINT
   Value(std::nullopt_t) {}                                                              // NOLINT
   Value(const Scalar& scalar);                                                          // NOLINT

@@ -53,12 +53,12 @@ class Attention {
   void run(Context& context) const {
     const int64_t step = std::min(queries_, kMostQueries);
     const int64_t blocks = (queries_ + step - 1) / step;
-    const int64_t cost = step * keys_ * (depth_ + width_) + 1;
+    const Size cost = Size(step) * keys_ * (Size(depth_) + width_) + 1;
     const auto grain = static_cast<size_t>(std::max<int64_t>(65536 / cost, 1));
     ThreadPool& pool = context.pool();
     pool.for_each_range(static_cast<size_t>(heads_ * blocks), grain, [&](size_t begin, size_t end) {
-      const auto numbers = static_cast<size_t>(step * (std::min(keys_, kMostKeys) + width_));
-      const kernels::Scratch scratch(numbers * sizeof(T) + static_cast<size_t>(step) * sizeof(RowState<T>));
+      const Size numbers = Size(step) * (Size(std::min(keys_, kMostKeys)) + width_);
+      const kernels::Scratch scratch(numbers * sizeof(T) + Size(step) * sizeof(RowState<T>));
       for (size_t i = begin; i < end; ++i) {
         const int64_t block = static_cast<int64_t>(i) % blocks;
         run_block(pool, static_cast<int64_t>(i) / blocks, block * step,

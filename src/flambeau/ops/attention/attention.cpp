@@ -214,7 +214,7 @@ void compute(Context& context, const Tensor& query, const Tensor& key, const Ten
 // 1: the fused kernel, 0: plain products.
 int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
                double dropout_p, bool, std::optional<double>, bool enable_gqa) {
-  Info<int64_t> mask_info;
+  Info<Size> mask_info;
   if (mask != nullptr) mask_info = info_of(*mask);
   return is_fused(info_of(query), info_of(key), info_of(value), mask == nullptr ? nullptr : &mask_info,
                   dropout_p, enable_gqa)
@@ -317,21 +317,21 @@ void define_attention(Library& library) {
           "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
           "attn_mask=None, "
           "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
-      .shape<attention_shape<int64_t>, attention_shape<SymInt>>()
+      .shape<attention_shape<Size>, attention_shape<SymInt>>()
       .kernel<attention_kernel>();
   library
       .define(
           "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? "
           "attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? "
           "scale=None, bool enable_gqa=False) -> (Tensor, Tensor)")
-      .shape<math_shape<int64_t>, math_shape<SymInt>>()
+      .shape<math_shape<Size>, math_shape<SymInt>>()
       .kernel<math_kernel>();
   library
       .define(
           "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float "
           "dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor "
           "output, Tensor logsumexp)")
-      .shape<flash_shape<int64_t>, flash_shape<SymInt>>()
+      .shape<flash_shape<Size>, flash_shape<SymInt>>()
       .kernel<flash_kernel>();
   library
       .define(

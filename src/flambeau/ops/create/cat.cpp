@@ -45,7 +45,7 @@ size_t cat_dim(std::span<const Info<N>> tensors, int64_t dim) {
 }
 
 template <typename N>
-Info<N> cat_info(std::span<const Info<N>> tensors, int64_t dim) {
+Info<N> cat_info(std::span<const Info<N>> tensors, Size dim) {
   if (tensors.empty()) fail_view("torch.cat(): expected a non-empty list of Tensors");
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].dim() == 0) {
@@ -83,11 +83,11 @@ Info<N> cat_info(std::span<const Info<N>> tensors, int64_t dim) {
 }
 
 template <typename N>
-Info<N> cat_shape(std::span<const Info<N>> tensors, int64_t dim) {
+Info<N> cat_shape(std::span<const Info<N>> tensors, Size dim) {
   return cat_info(tensors, dim);
 }
 
-void cat_kernel(Context& context, std::span<const Tensor> tensors, int64_t dim, Tensor& out) {
+void cat_kernel(Context& context, std::span<const Tensor> tensors, Size dim, Tensor& out) {
   const size_t d = wrap_dim(dim, out.dim());
   int64_t start = 0;
   for (const Tensor& tensor : tensors) {
@@ -104,7 +104,7 @@ void cat_kernel(Context& context, std::span<const Tensor> tensors, int64_t dim, 
 // Along a new dimension that is not the last, PyTorch joins along the old one and splits it by a view, and so
 // takes the memory format that suits the tensors as they are.
 template <typename N>
-Info<N> stack_info(std::span<const Info<N>> tensors, int64_t dim) {
+Info<N> stack_info(std::span<const Info<N>> tensors, Size dim) {
   if (tensors.empty()) fail_view("stack expects a non-empty TensorList");
   const size_t rank = tensors[0].dim();
   const size_t d = wrap_dim(dim, rank + 1);
@@ -125,11 +125,11 @@ Info<N> stack_info(std::span<const Info<N>> tensors, int64_t dim) {
 }
 
 template <typename N>
-Info<N> stack_shape(std::span<const Info<N>> tensors, int64_t dim) {
+Info<N> stack_shape(std::span<const Info<N>> tensors, Size dim) {
   return stack_info(tensors, dim);
 }
 
-void stack_kernel(Context& context, std::span<const Tensor> tensors, int64_t dim, Tensor& out) {
+void stack_kernel(Context& context, std::span<const Tensor> tensors, Size dim, Tensor& out) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     copy_into(context, tensors[i], viewed(out, select_info(info_of(out), dim, static_cast<int64_t>(i))));
   }
@@ -224,18 +224,18 @@ void define_cat(Library& library) {
   for (const std::string_view schema : {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"}) {
-    library.define(schema).shape<cat_shape<int64_t>, cat_shape<SymInt>>().kernel<cat_kernel>();
+    library.define(schema).shape<cat_shape<Size>, cat_shape<SymInt>>().kernel<cat_kernel>();
   }
   for (const std::string_view schema : {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor"}) {
-    library.define(schema).shape<stack_shape<int64_t>, stack_shape<SymInt>>().kernel<stack_kernel>();
+    library.define(schema).shape<stack_shape<Size>, stack_shape<SymInt>>().kernel<stack_kernel>();
   }
   library.define("aten::atleast_1d(Tensor self) -> Tensor")
-      .view<atleast_shape<1, int64_t>, atleast_shape<1, SymInt>>();
+      .view<atleast_shape<1, Size>, atleast_shape<1, SymInt>>();
   library.define("aten::atleast_2d(Tensor self) -> Tensor")
-      .view<atleast_shape<2, int64_t>, atleast_shape<2, SymInt>>();
+      .view<atleast_shape<2, Size>, atleast_shape<2, SymInt>>();
   library.define("aten::atleast_3d(Tensor self) -> Tensor")
-      .view<atleast_shape<3, int64_t>, atleast_shape<3, SymInt>>();
+      .view<atleast_shape<3, Size>, atleast_shape<3, SymInt>>();
   library.define("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]").decomposition<atleast_list<1>>();
   library.define("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]").decomposition<atleast_list<2>>();
   library.define("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]").decomposition<atleast_list<3>>();
@@ -245,7 +245,7 @@ void define_cat(Library& library) {
   library.define("aten::dstack(Tensor[] tensors) -> Tensor").decomposition<dstack>();
   library.define("aten::column_stack(Tensor[] tensors) -> Tensor").decomposition<column_stack>();
   library.define("aten::block_diag(Tensor[] tensors) -> Tensor")
-      .shape<block_diag_shape<int64_t>, block_diag_shape<SymInt>>()
+      .shape<block_diag_shape<Size>, block_diag_shape<SymInt>>()
       .kernel<block_diag_kernel>();
 }
 

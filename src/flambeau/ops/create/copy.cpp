@@ -180,16 +180,16 @@ Tensor type_as(Context& context, const Tensor& self, const Tensor& other) {
 
 void define_copy(Library& library) {
   library.define("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
-      .shape<clone_shape<int64_t>, clone_shape<SymInt>>()
+      .shape<clone_shape<Size>, clone_shape<SymInt>>()
       .kernel<clone_kernel>();
   library.define("aten::lift_fresh_copy(Tensor self) -> Tensor")
-      .shape<lift_fresh_copy_shape<int64_t>, lift_fresh_copy_shape<SymInt>>()
+      .shape<lift_fresh_copy_shape<Size>, lift_fresh_copy_shape<SymInt>>()
       .kernel<lift_fresh_copy_kernel>();
   library.define("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
-      .shape<contiguous_shape<int64_t>, contiguous_shape<SymInt>>()
+      .shape<contiguous_shape<Size>, contiguous_shape<SymInt>>()
       .decomposition<make_contiguous>();
   library.define("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
-      .shape<copy_shape<int64_t>, copy_shape<SymInt>>()
+      .shape<copy_shape<Size>, copy_shape<SymInt>>()
       .kernel<copy_kernel>();
   library.define("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
       .function<copy_in_place>();
@@ -198,35 +198,35 @@ void define_copy(Library& library) {
           "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
           "memory_format=None) -> Tensor")
-      .shape<to_copy_shape<int64_t>, to_copy_shape<SymInt>>()
+      .shape<to_copy_shape<Size>, to_copy_shape<SymInt>>()
       .kernel<to_copy_kernel>();
   library
       .define(
           "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
-      .shape<to_dtype_shape<int64_t>, to_dtype_shape<SymInt>>()
+      .shape<to_dtype_shape<Size>, to_dtype_shape<SymInt>>()
       .decomposition<to_dtype>();
   library
       .define(
           "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
           "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)")
-      .shape<to_device_shape<int64_t>, to_device_shape<SymInt>>()
+      .shape<to_device_shape<Size>, to_device_shape<SymInt>>()
       .decomposition<to_device>();
   library
       .define(
           "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
           "memory_format=None) -> Tensor(a)")
-      .shape<to_layout_shape<int64_t>, to_layout_shape<SymInt>>()
+      .shape<to_layout_shape<Size>, to_layout_shape<SymInt>>()
       .decomposition<to_layout>();
   library
       .define(
           "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
-      .shape<to_other_shape<int64_t>, to_other_shape<SymInt>>()
+      .shape<to_other_shape<Size>, to_other_shape<SymInt>>()
       .decomposition<to_other>();
   library.define("aten::type_as(Tensor self, Tensor other) -> Tensor")
-      .shape<type_as_shape<int64_t>, type_as_shape<SymInt>>()
+      .shape<type_as_shape<Size>, type_as_shape<SymInt>>()
       .decomposition<type_as>();
 }
 

@@ -61,7 +61,7 @@ void clear(const Tensor& out) {
   std::fill_n(out.mutable_data(), bytes, uint8_t{0});
 }
 
-void empty_kernel(std::span<const int64_t>, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
+void empty_kernel(std::span<const Size>, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
                   OptionalFormat, Tensor& out) {
   clear(out);
 }
@@ -78,13 +78,13 @@ Info<N> empty_strided_shape(std::span<const N> size, std::span<const N> stride, 
   return info;
 }
 
-void empty_strided_kernel(std::span<const int64_t>, std::span<const int64_t>, OptionalDType, OptionalLayout,
+void empty_strided_kernel(std::span<const Size>, std::span<const Size>, OptionalDType, OptionalLayout,
                           OptionalDevice, OptionalBool, Tensor& out) {
   clear(out);
 }
 
 template <typename N>
-Info<N> empty_permuted_shape(std::span<const N> size, std::span<const int64_t> physical_layout,
+Info<N> empty_permuted_shape(std::span<const N> size, std::span<const Size> physical_layout,
                              OptionalDType dtype, OptionalLayout, OptionalDevice device, OptionalBool) {
   Info<N> info = made(size, dtype, device);
   if (physical_layout.size() != size.size()) {
@@ -109,7 +109,7 @@ Info<N> empty_permuted_shape(std::span<const N> size, std::span<const int64_t> p
   return info;
 }
 
-void empty_permuted_kernel(std::span<const int64_t>, std::span<const int64_t>, OptionalDType, OptionalLayout,
+void empty_permuted_kernel(std::span<const Size>, std::span<const Size>, OptionalDType, OptionalLayout,
                            OptionalDevice, OptionalBool, Tensor& out) {
   clear(out);
 }
@@ -122,7 +122,7 @@ Info<N> zeros_shape(std::span<const N> size, OptionalDType dtype, OptionalLayout
 }
 
 template <int kValue>
-void zeros_kernel(Context& context, std::span<const int64_t>, OptionalDType, OptionalLayout, OptionalDevice,
+void zeros_kernel(Context& context, std::span<const Size>, OptionalDType, OptionalLayout, OptionalDevice,
                   OptionalBool, Tensor& out) {
   fill(context, out, kValue);
 }
@@ -140,7 +140,7 @@ Info<N> full_shape(std::span<const N> size, const Value& fill_value, OptionalDTy
   return made(size, dtype.value_or(number_dtype(fill_value)), device);
 }
 
-void full_kernel(Context& context, std::span<const int64_t>, Scalar fill_value, OptionalDType, OptionalLayout,
+void full_kernel(Context& context, std::span<const Size>, Scalar fill_value, OptionalDType, OptionalLayout,
                  OptionalDevice, OptionalBool, Tensor& out) {
   fill(context, out, fill_value);
 }
@@ -164,7 +164,7 @@ Info<N> new_shape(const Info<N>& self, std::span<const N> size, OptionalDType dt
 }
 
 template <int kValue>
-void new_kernel(Context& context, const Tensor&, std::span<const int64_t>, OptionalDType, OptionalLayout,
+void new_kernel(Context& context, const Tensor&, std::span<const Size>, OptionalDType, OptionalLayout,
                 OptionalDevice, OptionalBool, Tensor& out) {
   fill(context, out, kValue);
 }
@@ -175,8 +175,8 @@ Info<N> new_full_shape(const Info<N>& self, std::span<const N> size, const Value
   return made(size, dtype.value_or(self.dtype), device.value_or(self.device));
 }
 
-void new_full_kernel(Context& context, const Tensor&, std::span<const int64_t>, Scalar fill_value,
-                     OptionalDType, OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+void new_full_kernel(Context& context, const Tensor&, std::span<const Size>, Scalar fill_value, OptionalDType,
+                     OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
   fill(context, out, fill_value);
 }
 
@@ -188,8 +188,8 @@ Info<N> new_empty_strided_shape(const Info<N>& self, std::span<const N> size, st
                                 device.value_or(self.device), pin_memory);
 }
 
-void new_empty_strided_kernel(const Tensor&, std::span<const int64_t>, std::span<const int64_t>,
-                              OptionalDType, OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+void new_empty_strided_kernel(const Tensor&, std::span<const Size>, std::span<const Size>, OptionalDType,
+                              OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
   clear(out);
 }
 
@@ -228,55 +228,55 @@ void define_factory(Library& library) {
   library
       .define("aten::empty.memory_format(SymInt[] size, " OPTIONS
               ", MemoryFormat? memory_format=None) -> Tensor")
-      .shape<empty_shape<int64_t>, empty_shape<SymInt>>()
+      .shape<empty_shape<Size>, empty_shape<SymInt>>()
       .kernel<empty_kernel>();
   library.define("aten::empty_strided(SymInt[] size, SymInt[] stride, " OPTIONS ") -> Tensor")
-      .shape<empty_strided_shape<int64_t>, empty_strided_shape<SymInt>>()
+      .shape<empty_strided_shape<Size>, empty_strided_shape<SymInt>>()
       .kernel<empty_strided_kernel>();
   library.define("aten::empty_permuted(SymInt[] size, int[] physical_layout, " OPTIONS ") -> Tensor")
-      .shape<empty_permuted_shape<int64_t>, empty_permuted_shape<SymInt>>()
+      .shape<empty_permuted_shape<Size>, empty_permuted_shape<SymInt>>()
       .kernel<empty_permuted_kernel>();
   library.define("aten::zeros(SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<zeros_shape<int64_t>, zeros_shape<SymInt>>()
+      .shape<zeros_shape<Size>, zeros_shape<SymInt>>()
       .kernel<zeros_kernel<0>>();
   library.define("aten::ones(SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<zeros_shape<int64_t>, zeros_shape<SymInt>>()
+      .shape<zeros_shape<Size>, zeros_shape<SymInt>>()
       .kernel<zeros_kernel<1>>();
   library.define("aten::full(SymInt[] size, Scalar fill_value, " OPTIONS ") -> Tensor")
-      .shape<full_shape<int64_t>, full_shape<SymInt>>()
+      .shape<full_shape<Size>, full_shape<SymInt>>()
       .kernel<full_kernel>();
   library.define("aten::scalar_tensor(Scalar s, " OPTIONS ") -> Tensor")
-      .shape<scalar_tensor_shape<int64_t>, scalar_tensor_shape<SymInt>>()
+      .shape<scalar_tensor_shape<Size>, scalar_tensor_shape<SymInt>>()
       .kernel<scalar_tensor_kernel>();
   library.define("aten::new_empty(Tensor self, SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<new_shape<int64_t>, new_shape<SymInt>>()
+      .shape<new_shape<Size>, new_shape<SymInt>>()
       .kernel<new_kernel<0>>();
   library.define("aten::new_zeros(Tensor self, SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<new_shape<int64_t>, new_shape<SymInt>>()
+      .shape<new_shape<Size>, new_shape<SymInt>>()
       .kernel<new_kernel<0>>();
   library.define("aten::new_ones(Tensor self, SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<new_shape<int64_t>, new_shape<SymInt>>()
+      .shape<new_shape<Size>, new_shape<SymInt>>()
       .kernel<new_kernel<1>>();
   library.define("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, " OPTIONS ") -> Tensor")
-      .shape<new_full_shape<int64_t>, new_full_shape<SymInt>>()
+      .shape<new_full_shape<Size>, new_full_shape<SymInt>>()
       .kernel<new_full_kernel>();
   library
       .define("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, " OPTIONS ") -> Tensor")
-      .shape<new_empty_strided_shape<int64_t>, new_empty_strided_shape<SymInt>>()
+      .shape<new_empty_strided_shape<Size>, new_empty_strided_shape<SymInt>>()
       .kernel<new_empty_strided_kernel>();
   library.define("aten::empty_like(Tensor self, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor")
-      .shape<like_shape<int64_t>, like_shape<SymInt>>()
+      .shape<like_shape<Size>, like_shape<SymInt>>()
       .kernel<like_kernel<0>>();
   library.define("aten::zeros_like(Tensor self, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor")
-      .shape<like_shape<int64_t>, like_shape<SymInt>>()
+      .shape<like_shape<Size>, like_shape<SymInt>>()
       .kernel<like_kernel<0>>();
   library.define("aten::ones_like(Tensor self, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor")
-      .shape<like_shape<int64_t>, like_shape<SymInt>>()
+      .shape<like_shape<Size>, like_shape<SymInt>>()
       .kernel<like_kernel<1>>();
   library
       .define("aten::full_like(Tensor self, Scalar fill_value, " OPTIONS
               ", MemoryFormat? memory_format=None) -> Tensor")
-      .shape<full_like_shape<int64_t>, full_like_shape<SymInt>>()
+      .shape<full_like_shape<Size>, full_like_shape<SymInt>>()
       .kernel<full_like_kernel>();
 }
 

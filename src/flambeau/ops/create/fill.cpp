@@ -45,11 +45,11 @@ void zero_kernel(Context& context, const Tensor&, Tensor& out) { fill(context, o
 
 // In PyTorch the argument itself grows; here only what it is called afterwards can. So new memory is no loss
 // unless a view of the old one is written to later, which exported programs do not do.
-Tensor resize_in_place(Context& context, const Tensor& self, std::span<const int64_t> size,
+Tensor resize_in_place(Context& context, const Tensor& self, std::span<const Size> size,
                        std::optional<MemoryFormat> format) {
   if (self.sizes().span().size() == size.size() && std::equal(size.begin(), size.end(), self.sizes().begin()))
     return self;
-  Info<int64_t> info = contiguous(self.dtype(), Dims(size), self.device());
+  Info<Size> info = contiguous<Size>(self.dtype(), size, self.device());
   if (format == MemoryFormat::kChannelsLast || format == MemoryFormat::kChannelsLast3d) {
     info.strides = channels_last_strides(info.sizes);
   }
@@ -71,15 +71,15 @@ Tensor resize_in_place(Context& context, const Tensor& self, std::span<const int
 void define_fill(Library& library) {
   // Written at their place, the in-place forms need no more than these.
   library.define("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
-      .shape<fill_scalar_shape<int64_t>, fill_scalar_shape<SymInt>>()
+      .shape<fill_scalar_shape<Size>, fill_scalar_shape<SymInt>>()
       .kernel<fill_scalar_kernel>()
       .elementwise();
   library.define("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")
-      .shape<fill_tensor_shape<int64_t>, fill_tensor_shape<SymInt>>()
+      .shape<fill_tensor_shape<Size>, fill_tensor_shape<SymInt>>()
       .kernel<fill_tensor_kernel>()
       .elementwise();
   library.define("aten::zero(Tensor self) -> Tensor")
-      .shape<zero_shape<int64_t>, zero_shape<SymInt>>()
+      .shape<zero_shape<Size>, zero_shape<SymInt>>()
       .kernel<zero_kernel>()
       .elementwise();
   library

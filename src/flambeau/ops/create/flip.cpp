@@ -11,7 +11,7 @@ namespace flambeau::ops {
 namespace {
 
 template <typename N>
-Info<N> flip_shape(const Info<N>& self, std::span<const int64_t> dims) {
+Info<N> flip_shape(const Info<N>& self, std::span<const Size> dims) {
   ShortList<int64_t> seen(self.dim() + 1, 0);
   for (const int64_t dim : dims) {
     const size_t d = wrap_dim(dim, self.dim());
@@ -23,8 +23,8 @@ Info<N> flip_shape(const Info<N>& self, std::span<const int64_t> dims) {
           .device = self.device};
 }
 
-void flip_kernel(Context& context, const Tensor& self, std::span<const int64_t> dims, Tensor& out) {
-  Info<int64_t> from = info_of(self);
+void flip_kernel(Context& context, const Tensor& self, std::span<const Size> dims, Tensor& out) {
+  Info<Size> from = info_of(self);
   for (const int64_t dim : dims) {
     if (self.dim() == 0) break;
     const size_t d = wrap_dim(dim, self.dim());
@@ -44,7 +44,7 @@ Tensor flipud(Context& context, const Tensor& self) {
   return call(context, "aten::flip", self, Dims{0});
 }
 
-Tensor rot90(Context& context, const Tensor& self, int64_t k, std::span<const int64_t> dims) {
+Tensor rot90(Context& context, const Tensor& self, Size k, std::span<const Size> dims) {
   if (dims.size() != 2) {
     fail_view(fmt::format("expected total rotation dims == 2, but got dims = {}", dims.size()));
   }
@@ -70,7 +70,7 @@ Tensor rot90(Context& context, const Tensor& self, int64_t k, std::span<const in
 
 // ---- roll
 template <typename N>
-Info<N> roll_shape(const Info<N>& self, std::span<const N> shifts, std::span<const int64_t> dims) {
+Info<N> roll_shape(const Info<N>& self, std::span<const N> shifts, std::span<const Size> dims) {
   if (shifts.empty()) fail_view("`shifts` required");
   if (dims.empty() ? shifts.size() != 1 : shifts.size() != dims.size()) {
     fail_view(
@@ -92,8 +92,8 @@ IndexRuns rolled(int64_t size, int64_t shift) {
   return {{start, size - start, 1}, {0, start, 1}};
 }
 
-void roll_kernel(Context& context, const Tensor& self, std::span<const int64_t> shifts,
-                 std::span<const int64_t> dims, Tensor& out) {
+void roll_kernel(Context& context, const Tensor& self, std::span<const Size> shifts,
+                 std::span<const Size> dims, Tensor& out) {
   if (dims.empty()) {  // as if it had one dimension
     Tensor flat = self;
     if (!self.is_contiguous()) {
@@ -122,13 +122,13 @@ void roll_kernel(Context& context, const Tensor& self, std::span<const int64_t> 
 
 void define_flip(Library& library) {
   library.define("aten::flip(Tensor self, int[] dims) -> Tensor")
-      .shape<flip_shape<int64_t>, flip_shape<SymInt>>()
+      .shape<flip_shape<Size>, flip_shape<SymInt>>()
       .kernel<flip_kernel>();
   library.define("aten::fliplr(Tensor self) -> Tensor").decomposition<fliplr>();
   library.define("aten::flipud(Tensor self) -> Tensor").decomposition<flipud>();
   library.define("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor").decomposition<rot90>();
   library.define("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
-      .shape<roll_shape<int64_t>, roll_shape<SymInt>>()
+      .shape<roll_shape<Size>, roll_shape<SymInt>>()
       .kernel<roll_kernel>();
 }
 

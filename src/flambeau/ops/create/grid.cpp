@@ -59,24 +59,24 @@ Infos<N> meshgrid_indexing_shape(std::span<const Info<N>> tensors, std::string_v
   return meshgrid_info(tensors, indexing);
 }
 
-TensorList views_of(std::span<const Tensor> tensors, Infos<int64_t> infos) {
+TensorList views_of(std::span<const Tensor> tensors, Infos<Size> infos) {
   TensorList views;
   for (size_t i = 0; i < tensors.size(); ++i) views.push_back(viewed(tensors[i], std::move(infos[i])));
   return views;
 }
 
-Infos<int64_t> infos_of(std::span<const Tensor> tensors) {
-  Infos<int64_t> infos;
+Infos<Size> infos_of(std::span<const Tensor> tensors) {
+  Infos<Size> infos;
   for (const Tensor& tensor : tensors) infos.push_back(info_of(tensor));
   return infos;
 }
 
 TensorList broadcast_tensors(std::span<const Tensor> tensors) {
-  return views_of(tensors, broadcast_tensors_shape(std::span<const Info<int64_t>>(infos_of(tensors))));
+  return views_of(tensors, broadcast_tensors_shape(std::span<const Info<Size>>(infos_of(tensors))));
 }
 
 TensorList meshgrid_indexing(std::span<const Tensor> tensors, std::string_view indexing) {
-  return views_of(tensors, meshgrid_info(std::span<const Info<int64_t>>(infos_of(tensors)), indexing));
+  return views_of(tensors, meshgrid_info(std::span<const Info<Size>>(infos_of(tensors)), indexing));
 }
 
 TensorList meshgrid(std::span<const Tensor> tensors) { return meshgrid_indexing(tensors, "ij"); }
@@ -99,13 +99,13 @@ Tensor cartesian_prod(Context& context, std::span<const Tensor> tensors) {
 
 void define_grid(Library& library) {
   library.define("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
-      .shape<broadcast_tensors_shape<int64_t>, broadcast_tensors_shape<SymInt>>()
+      .shape<broadcast_tensors_shape<Size>, broadcast_tensors_shape<SymInt>>()
       .function<broadcast_tensors>();
   library.define("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
-      .shape<meshgrid_shape<int64_t>, meshgrid_shape<SymInt>>()
+      .shape<meshgrid_shape<Size>, meshgrid_shape<SymInt>>()
       .function<meshgrid>();
   library.define("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
-      .shape<meshgrid_indexing_shape<int64_t>, meshgrid_indexing_shape<SymInt>>()
+      .shape<meshgrid_indexing_shape<Size>, meshgrid_indexing_shape<SymInt>>()
       .function<meshgrid_indexing>();
   library.define("aten::cartesian_prod(Tensor[] tensors) -> Tensor").decomposition<cartesian_prod>();
 }

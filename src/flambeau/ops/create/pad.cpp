@@ -60,17 +60,17 @@ Info<N> constant_pad_shape(const Info<N>& self, std::span<const N> pad, const Va
   return formatted(self.dtype, std::move(sizes), suggested_format(self), self.device);
 }
 
-void constant_pad_kernel(Context& context, const Tensor& self, std::span<const int64_t> pad, Scalar value,
+void constant_pad_kernel(Context& context, const Tensor& self, std::span<const Size> pad, Scalar value,
                          Tensor& out) {
-  Info<int64_t> from = info_of(self);
-  Info<int64_t> to = info_of(out);
+  Info<Size> from = info_of(self);
+  Info<Size> to = info_of(out);
   bool only_cuts = true;
   for (size_t d = 0; d < self.dim(); ++d) {
     const auto [before, after] = pad_of(pad, self.dim(), d);
     only_cuts = only_cuts && before <= 0 && after <= 0;
-    const int64_t length = self.sizes()[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
-    from = part_info(from, d, std::max<int64_t>(-before, 0), length);
-    to = part_info(to, d, std::max<int64_t>(before, 0), length);
+    const Size length = self.sizes()[d] + smaller(before, 0) + smaller(after, 0);
+    from = part_info(from, d, larger(-before, 0), length);
+    to = part_info(to, d, larger(before, 0), length);
   }
   if (!only_cuts) fill(context, out, value);
   copy_into(context, viewed(self, from), viewed(out, to));
@@ -80,8 +80,8 @@ void constant_pad_kernel(Context& context, const Tensor& self, std::span<const i
 enum class Mode { kReflect, kReplicate, kCircular };
 
 // Of one dimension, as PyTorch's kernels have it also where padding is negative.
-IndexRuns padded_runs(Mode mode, int64_t size, Pad<int64_t> pad) {
-  const int64_t total = size + pad.before + pad.after;
+IndexRuns padded_runs(Mode mode, int64_t size, Pad<Size> pad) {
+  const Size total = size + pad.before + pad.after;
   const int64_t left = std::clamp<int64_t>(pad.before, 0, total);
   const int64_t right_begin = std::clamp<int64_t>(size + pad.before, left, total);
   const int64_t right = total - right_begin;
@@ -131,6 +131,13 @@ Info<N> padded_info(Mode mode, std::string_view name, size_t spatial, const Info
     if (mode == Mode::kCircular && (before > self.sizes[d] || after > self.sizes[d])) {
       fail_view("Padding value causes wrapping around more than once.");
     }
+    if (mode == Mode::kCircular && (before < N(0) || after < N(0))) {
+      const N left = self.sizes[d] + smaller(before, N(0)) + smaller(after, N(0));
+      if (before > left || after > left) {
+        fail_view(fmt::format("padding ({}, {}) at dimension {} of input {} leaves less than it repeats",
+                              number_text(before), number_text(after), d, sizes_text(self.sizes)));
+      }
+    }
     sizes[d] = self.sizes[d] + before + after;
     if (sizes[d] < N(mode == Mode::kCircular || d < rank - spatial ? 0 : 1)) {
       fail_view(fmt::format("input (size {} at dimension {}) is too small. Calculated output size: {}",
@@ -156,7 +163,7 @@ Info<N> circular_shape(const Info<N>& self, std::span<const N> padding) {
 }
 
 template <Mode kMode>
-void padded_kernel(Context& context, const Tensor& self, std::span<const int64_t> padding, Tensor& out) {
+void padded_kernel(Context& context, const Tensor& self, std::span<const Size> padding, Tensor& out) {
   std::vector<IndexRuns> runs;
   for (size_t d = 0; d < self.dim(); ++d) {
     runs.push_back(padded_runs(kMode, self.sizes()[d], pad_of(padding, self.dim(), d)));
@@ -201,7 +208,7 @@ Tensor pad(Context& context, const Tensor& self, const Value& pad, std::string_v
   return pad_by_mode(context, self, pad, length_of(pad), mode, value);
 }
 
-Tensor pad_enum(Context& context, const Tensor& self, const Value& pad, int64_t mode,
+Tensor pad_enum(Context& context, const Tensor& self, const Value& pad, Size mode,
                 std::optional<double> value) {
   constexpr std::string_view kModes[] = {"reflect", "replicate", "circular", "constant"};
   if (mode < 0 || mode > 3) fail_view(fmt::format("Invalid padding mode ({})", mode));
@@ -212,28 +219,28 @@ Tensor pad_enum(Context& context, const Tensor& self, const Value& pad, int64_t 
 
 void define_pad(Library& library) {
   library.define("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor")
-      .shape<constant_pad_shape<int64_t>, constant_pad_shape<SymInt>>()
+      .shape<constant_pad_shape<Size>, constant_pad_shape<SymInt>>()
       .kernel<constant_pad_kernel>();
   library.define("aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor")
-      .shape<padded_shape<Mode::kReflect, 1, int64_t>, padded_shape<Mode::kReflect, 1, SymInt>>()
+      .shape<padded_shape<Mode::kReflect, 1, Size>, padded_shape<Mode::kReflect, 1, SymInt>>()
       .kernel<padded_kernel<Mode::kReflect>>();
   library.define("aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor")
-      .shape<padded_shape<Mode::kReflect, 2, int64_t>, padded_shape<Mode::kReflect, 2, SymInt>>()
+      .shape<padded_shape<Mode::kReflect, 2, Size>, padded_shape<Mode::kReflect, 2, SymInt>>()
       .kernel<padded_kernel<Mode::kReflect>>();
   library.define("aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor")
-      .shape<padded_shape<Mode::kReflect, 3, int64_t>, padded_shape<Mode::kReflect, 3, SymInt>>()
+      .shape<padded_shape<Mode::kReflect, 3, Size>, padded_shape<Mode::kReflect, 3, SymInt>>()
       .kernel<padded_kernel<Mode::kReflect>>();
   library.define("aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor")
-      .shape<padded_shape<Mode::kReplicate, 1, int64_t>, padded_shape<Mode::kReplicate, 1, SymInt>>()
+      .shape<padded_shape<Mode::kReplicate, 1, Size>, padded_shape<Mode::kReplicate, 1, SymInt>>()
       .kernel<padded_kernel<Mode::kReplicate>>();
   library.define("aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor")
-      .shape<padded_shape<Mode::kReplicate, 2, int64_t>, padded_shape<Mode::kReplicate, 2, SymInt>>()
+      .shape<padded_shape<Mode::kReplicate, 2, Size>, padded_shape<Mode::kReplicate, 2, SymInt>>()
       .kernel<padded_kernel<Mode::kReplicate>>();
   library.define("aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor")
-      .shape<padded_shape<Mode::kReplicate, 3, int64_t>, padded_shape<Mode::kReplicate, 3, SymInt>>()
+      .shape<padded_shape<Mode::kReplicate, 3, Size>, padded_shape<Mode::kReplicate, 3, SymInt>>()
       .kernel<padded_kernel<Mode::kReplicate>>();
   library.define("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor")
-      .shape<circular_shape<int64_t>, circular_shape<SymInt>>()
+      .shape<circular_shape<Size>, circular_shape<SymInt>>()
       .kernel<padded_kernel<Mode::kCircular>>();
   library.define("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor")
       .decomposition<pad>();

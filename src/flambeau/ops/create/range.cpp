@@ -27,7 +27,9 @@ void fill_by_place(const Tensor& out, DType row, F&& f) {
   const int64_t count = out.element_count();
   const auto step = static_cast<int64_t>(out.element_size());
   uint8_t* const to = out.mutable_data();
+  WorkPoller poll;
   for (int64_t done = 0; done < count; done += std::ssize(block)) {
+    poll(block.size());
     const int64_t length = std::min<int64_t>(std::ssize(block), count - done);
     for (int64_t i = 0; i < length; ++i) block[static_cast<size_t>(i)] = static_cast<T>(f(done + i));
     store_packed(row, block.data(), static_cast<size_t>(length), out.dtype(), to + done * step, step);
@@ -138,7 +140,7 @@ void arange_step_kernel(Scalar start, Scalar, Scalar step, OptionalDType, Option
 
 // ---- linspace and logspace
 template <typename N>
-Info<N> steps_info(bool has_complex, int64_t steps, OptionalDType dtype, OptionalDevice device) {
+Info<N> steps_info(bool has_complex, Size steps, OptionalDType dtype, OptionalDevice device) {
   if (steps < 0) fail_view("number of steps must be non-negative");
   ShortList<N> sizes;
   sizes.push_back(steps);
@@ -225,22 +227,22 @@ Scalar bound_of(const Value& bound) {
 }
 
 template <typename N>
-Info<N> linspace_shape(const Value& start, const Value& end, int64_t steps, OptionalDType dtype,
-                       OptionalLayout, OptionalDevice device, OptionalBool) {
+Info<N> linspace_shape(const Value& start, const Value& end, Size steps, OptionalDType dtype, OptionalLayout,
+                       OptionalDevice device, OptionalBool) {
   return steps_info<N>(is_complex_bound(start) || is_complex_bound(end), steps, dtype, device);
 }
-void linspace_kernel(const Value& start, const Value& end, int64_t, OptionalDType, OptionalLayout,
+void linspace_kernel(const Value& start, const Value& end, Size, OptionalDType, OptionalLayout,
                      OptionalDevice, OptionalBool, Tensor& out) {
   linspace_fill(bound_of(start), bound_of(end), out);
 }
 
 template <typename N>
-Info<N> logspace_shape(const Value& start, const Value& end, int64_t steps, double, OptionalDType dtype,
+Info<N> logspace_shape(const Value& start, const Value& end, Size steps, double, OptionalDType dtype,
                        OptionalLayout, OptionalDevice device, OptionalBool) {
   return steps_info<N>(is_complex_bound(start) || is_complex_bound(end), steps, dtype, device);
 }
-void logspace_kernel(const Value& start, const Value& end, int64_t, double base, OptionalDType,
-                     OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
+void logspace_kernel(const Value& start, const Value& end, Size, double base, OptionalDType, OptionalLayout,
+                     OptionalDevice, OptionalBool, Tensor& out) {
   logspace_fill(bound_of(start), bound_of(end), base, out);
 }
 
@@ -265,12 +267,12 @@ void eye_fill(Context& context, const Tensor& out) {
   fill(context, out, 0);
   fill(context, viewed(out, diagonal_info(info_of(out), 0, 0, 1)), 1);
 }
-void eye_kernel(Context& context, int64_t, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
+void eye_kernel(Context& context, Size, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
                 Tensor& out) {
   eye_fill(context, out);
 }
-void eye_m_kernel(Context& context, int64_t, int64_t, OptionalDType, OptionalLayout, OptionalDevice,
-                  OptionalBool, Tensor& out) {
+void eye_m_kernel(Context& context, Size, Size, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
+                  Tensor& out) {
   eye_fill(context, out);
 }
 
@@ -288,43 +290,46 @@ Span columns_of(int64_t row, int64_t columns, int64_t offset) {
   return {clamped(static_cast<__int128>(row) + offset), columns};
 }
 
+// Of clamp(number, 0, most) over `count` numbers from `first` on; the product of most and count fits 64 bits.
+Size sum_of_clamped(__int128 first, int64_t count, int64_t most) {
+  if (first >= most) return Size(most) * count;
+  if (first + count <= 0) return 0;
+  const auto sum_below = [&](__int128 end) -> __int128 {
+    if (end <= 0) return 0;
+    if (end <= most) return end * (end - 1) / 2;
+    return static_cast<__int128>(most) * (most + 1) / 2 + (end - 1 - most) * most;
+  };
+  return static_cast<int64_t>(sum_below(first + count) - sum_below(first));
+}
+
 template <bool kLower, typename N>
-Info<N> triangle_indices_shape(int64_t rows, int64_t columns, int64_t offset, OptionalDType dtype,
-                               OptionalLayout, OptionalDevice device, OptionalBool) {
+Info<N> triangle_indices_shape(Size rows, Size columns, Size offset, OptionalDType dtype, OptionalLayout,
+                               OptionalDevice device, OptionalBool) {
   if (rows < 0) fail_view("row must be non-negative, got " + number_text(rows));
   if (columns < 0) fail_view("col must be non-negative, got " + number_text(columns));
-  int64_t count = 0;
-  if (columns > 0) {
-    times(rows, columns);
-    for (int64_t row = 0; row < rows; ++row) {
-      const Span span = columns_of<kLower>(row, columns, offset);
-      count += span.end - span.begin;
-    }
-  }
-  return contiguous(dtype.value_or(DType::kInt64), ShortList<N>{N(2), N(count)}, device.value_or(Device{}));
+  const Size all = rows * columns;
+  const __int128 first = static_cast<__int128>(offset.value()) + (kLower ? 1 : 0);
+  const Size clamped = sum_of_clamped(first, rows, columns);
+  const Size count = kLower ? clamped : all - clamped;
+  return contiguous(dtype.value_or(DType::kInt64), ShortList<N>{N(2), N(count.value())},
+                    device.value_or(Device{}));
 }
 
 template <bool kLower>
-void triangle_indices_kernel(int64_t rows, int64_t columns, int64_t offset, OptionalDType, OptionalLayout,
-                             OptionalDevice, OptionalBool, Tensor& out) {
+void triangle_indices_kernel(Size, Size columns, Size offset, OptionalDType, OptionalLayout, OptionalDevice,
+                             OptionalBool, Tensor& out) {
   const int64_t count = out.sizes()[1];
-  int64_t row = 0;
-  Span span = columns_of<kLower>(0, columns, offset);
+  // The rows before are empty; there are no empty ones between others.
+  const int64_t first_row = kLower && offset < 0 ? -offset : Size(0);
+  int64_t row = first_row;
+  Span span = columns_of<kLower>(row, columns, offset);
   int64_t column = span.begin;
-  const auto skip_empty = [&] {
-    while (column >= span.end && row + 1 < rows) {
-      span = columns_of<kLower>(++row, columns, offset);
+  fill_by_place<int64_t>(out, DType::kInt64, [&](int64_t i) {
+    if (column >= span.end || i == count) {
+      row = i == count ? first_row : row + 1;
+      span = columns_of<kLower>(row, columns, offset);
       column = span.begin;
     }
-  };
-  const auto start_over = [&] {
-    row = 0;
-    span = columns_of<kLower>(0, columns, offset);
-    column = span.begin;
-  };
-  fill_by_place<int64_t>(out, DType::kInt64, [&](int64_t i) {
-    if (i == count) start_over();
-    skip_empty();
     const int64_t value = i < count ? row : column;
     ++column;
     return value;
@@ -337,20 +342,20 @@ void triangle_indices_kernel(int64_t rows, int64_t columns, int64_t offset, Opti
 
 void define_range(Library& library) {
   library.define("aten::arange(Scalar end, " OPTIONS ") -> Tensor")
-      .shape<arange_shape<int64_t>, arange_shape<SymInt>>()
+      .shape<arange_shape<Size>, arange_shape<SymInt>>()
       .kernel<arange_kernel>();
   library.define("aten::arange.start(Scalar start, Scalar end, " OPTIONS ") -> Tensor")
-      .shape<arange_start_shape<int64_t>, arange_start_shape<SymInt>>()
+      .shape<arange_start_shape<Size>, arange_start_shape<SymInt>>()
       .kernel<arange_start_kernel>();
   library.define("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, " OPTIONS ") -> Tensor")
-      .shape<arange_step_shape<int64_t>, arange_step_shape<SymInt>>()
+      .shape<arange_step_shape<Size>, arange_step_shape<SymInt>>()
       .kernel<arange_step_kernel>();
   for (const std::string_view schema :
        {"aten::linspace(Scalar start, Scalar end, int steps, " OPTIONS ") -> Tensor",
         "aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, " OPTIONS ") -> Tensor",
         "aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, " OPTIONS ") -> Tensor",
         "aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, " OPTIONS ") -> Tensor"}) {
-    library.define(schema).shape<linspace_shape<int64_t>, linspace_shape<SymInt>>().kernel<linspace_kernel>();
+    library.define(schema).shape<linspace_shape<Size>, linspace_shape<SymInt>>().kernel<linspace_kernel>();
   }
   for (const std::string_view schema :
        {"aten::logspace(Scalar start, Scalar end, int steps, float base=10., " OPTIONS ") -> Tensor",
@@ -360,25 +365,25 @@ void define_range(Library& library) {
         ") -> Tensor",
         "aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., " OPTIONS
         ") -> Tensor"}) {
-    library.define(schema).shape<logspace_shape<int64_t>, logspace_shape<SymInt>>().kernel<logspace_kernel>();
+    library.define(schema).shape<logspace_shape<Size>, logspace_shape<SymInt>>().kernel<logspace_kernel>();
   }
   library.define("aten::eye(SymInt n, " OPTIONS ") -> Tensor")
-      .shape<eye_shape<int64_t>, eye_shape<SymInt>>()
+      .shape<eye_shape<Size>, eye_shape<SymInt>>()
       .kernel<eye_kernel>();
   library.define("aten::eye.m(SymInt n, SymInt m, " OPTIONS ") -> Tensor")
-      .shape<eye_m_shape<int64_t>, eye_m_shape<SymInt>>()
+      .shape<eye_m_shape<Size>, eye_m_shape<SymInt>>()
       .kernel<eye_m_kernel>();
   library
       .define(
           "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None) -> Tensor")
-      .shape<triangle_indices_shape<true, int64_t>, triangle_indices_shape<true, SymInt>>()
+      .shape<triangle_indices_shape<true, Size>, triangle_indices_shape<true, SymInt>>()
       .kernel<triangle_indices_kernel<true>>();
   library
       .define(
           "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None) -> Tensor")
-      .shape<triangle_indices_shape<false, int64_t>, triangle_indices_shape<false, SymInt>>()
+      .shape<triangle_indices_shape<false, Size>, triangle_indices_shape<false, SymInt>>()
       .kernel<triangle_indices_kernel<false>>();
 }
 

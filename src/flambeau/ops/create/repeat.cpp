@@ -22,7 +22,7 @@ Info<N> repeat_info(const Info<N>& self, std::span<const N> repeats) {
       fail_view("Trying to create tensor with negative dimension " + number_text(repeats[d]) + ": " +
                 sizes_text(repeats));
     }
-    if (d >= shift) sizes[d] = times(repeats[d], self.sizes[d - shift]);
+    if (d >= shift) sizes[d] = repeats[d] * self.sizes[d - shift];
   }
   return contiguous(self.dtype, std::move(sizes), self.device);
 }
@@ -33,7 +33,7 @@ Info<N> repeat_shape(const Info<N>& self, std::span<const N> repeats) {
 }
 
 // The result with two dimensions for each: which repetition, and where in it.
-void repeat_kernel(Context& context, const Tensor& self, std::span<const int64_t> repeats, Tensor& out) {
+void repeat_kernel(Context& context, const Tensor& self, std::span<const Size> repeats, Tensor& out) {
   const size_t shift = repeats.size() - self.dim();
   Geometry from;
   Geometry to;
@@ -71,7 +71,7 @@ Tensor tile(Context& context, const Tensor& self, const Value& dims) {
 
 // ---- each element by itself
 template <typename N>
-Info<N> repeat_interleave_shape(const Info<N>& self, N repeats, std::optional<int64_t> dim,
+Info<N> repeat_interleave_shape(const Info<N>& self, N repeats, std::optional<Size> dim,
                                 std::optional<N> output_size) {
   if (repeats < N(0)) fail_view("Repeats must be non-negative");
   ShortList<N> sizes = self.sizes;
@@ -83,7 +83,7 @@ Info<N> repeat_interleave_shape(const Info<N>& self, N repeats, std::optional<in
     sizes.clear();
     sizes.push_back(self.element_count());
   }
-  const N total = times(sizes[d], repeats);
+  const N total = sizes[d] * repeats;
   if (output_size && !(*output_size == total)) {
     fail_view("repeat_interleave: Invalid output_size, expected " + number_text(total) + " but got " +
               number_text(*output_size));
@@ -92,8 +92,8 @@ Info<N> repeat_interleave_shape(const Info<N>& self, N repeats, std::optional<in
   return contiguous(self.dtype, std::move(sizes), self.device);
 }
 
-void repeat_interleave_kernel(Context& context, const Tensor& self, int64_t repeats,
-                              std::optional<int64_t> dim, std::optional<int64_t>, Tensor& out) {
+void repeat_interleave_kernel(Context& context, const Tensor& self, Size repeats, std::optional<Size> dim,
+                              std::optional<Size>, Tensor& out) {
   Geometry from = self.geometry();
   Geometry to = out.geometry();
   size_t d = dim ? wrap_dim(*dim, self.dim()) : self.dim() - (self.dim() > 0 ? 1 : 0);
@@ -104,8 +104,8 @@ void repeat_interleave_kernel(Context& context, const Tensor& self, int64_t repe
       from.sizes.push_back(1);
       from.strides.push_back(0);
     }
-    to.sizes.back() *= repeats;
-    to.strides = row_major(to.sizes);
+    to.sizes.back() = repeats * to.sizes.back();
+    to.strides = contiguous_strides(to.sizes);
   }
   to.sizes[d] = from.sizes[d];
   to.sizes.insert(d + 1, repeats);
@@ -117,13 +117,13 @@ void repeat_interleave_kernel(Context& context, const Tensor& self, int64_t repe
 }
 
 // The index of each element, as often as it is to be repeated.
-Tensor repeat_indices(Context& context, const Tensor& repeats, std::optional<int64_t> output_size) {
+Tensor repeat_indices(Context& context, const Tensor& repeats, std::optional<Size> output_size) {
   if (repeats.dim() != 1) fail_view("repeat_interleave only accept 1D vector as repeat");
   if (repeats.dtype() != DType::kInt64 && repeats.dtype() != DType::kInt32) {
     fail_view("repeats has to be Long or Int tensor");
   }
   const auto count = static_cast<size_t>(repeats.element_count());
-  std::vector<int64_t> times_each(count);
+  ScratchVector<int64_t> times_each(count);
   if (count > 0) {
     load_packed(repeats.dtype(), repeats.data(),
                 repeats.strides()[0] * static_cast<int64_t>(repeats.element_size()), count, DType::kInt64,
@@ -154,7 +154,7 @@ Tensor repeat_indices(Context& context, const Tensor& repeats, std::optional<int
 }
 
 Tensor repeat_interleave_tensor(Context& context, const Tensor& self, const Tensor& repeats,
-                                std::optional<int64_t> dim, std::optional<int64_t> output_size) {
+                                std::optional<Size> dim, std::optional<Size> output_size) {
   const Tensor input = dim ? self : call(context, "aten::flatten.using_ints", self);
   const int64_t along = dim.value_or(0);
   const size_t d = wrap_dim(along, input.dim());
@@ -178,14 +178,14 @@ Tensor repeat_interleave_tensor(Context& context, const Tensor& self, const Tens
 
 void define_repeat(Library& library) {
   library.define("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor")
-      .shape<repeat_shape<int64_t>, repeat_shape<SymInt>>()
+      .shape<repeat_shape<Size>, repeat_shape<SymInt>>()
       .kernel<repeat_kernel>();
   library.define("aten::tile(Tensor self, SymInt[] dims) -> Tensor").decomposition<tile>();
   library
       .define(
           "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
           "output_size=None) -> Tensor")
-      .shape<repeat_interleave_shape<int64_t>, repeat_interleave_shape<SymInt>>()
+      .shape<repeat_interleave_shape<Size>, repeat_interleave_shape<SymInt>>()
       .kernel<repeat_interleave_kernel>();
   library.define("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor")
       .function<repeat_indices>();

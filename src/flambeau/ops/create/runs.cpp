@@ -6,7 +6,7 @@
 namespace flambeau::ops {
 namespace {
 
-void copy_from(Context& context, const Info<int64_t>& from, const Info<int64_t>& to, const Tensor& source,
+void copy_from(Context& context, const Info<Size>& from, const Info<Size>& to, const Tensor& source,
                const Tensor& target, const std::vector<IndexRuns>& runs, size_t dim) {
   if (dim == runs.size()) {
     copy_into(context, viewed(source, from), viewed(target, to));
@@ -15,7 +15,7 @@ void copy_from(Context& context, const Info<int64_t>& from, const Info<int64_t>&
   int64_t at = 0;
   for (const IndexRun& run : runs[dim]) {
     if (run.count == 0) continue;
-    Info<int64_t> part = from;
+    Info<Size> part = from;
     part.offset += run.from * from.strides[dim];
     part.sizes[dim] = run.count;
     part.strides[dim] = run.step * from.strides[dim];

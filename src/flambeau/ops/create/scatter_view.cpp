@@ -20,45 +20,42 @@ Info<N> scattered(const Info<N>& self, const Info<N>& part, const Info<N>& src) 
 }
 
 void run_scatter(Context& context, const Tensor& self, const Tensor& src, const Tensor& out,
-                 Info<int64_t> part) {
+                 Info<Size> part) {
   copy_into(context, self, out);
   copy_into(context, src, viewed(out, std::move(part)));
 }
 
 template <typename N>
-Info<N> slice_scatter_shape(const Info<N>& self, const Info<N>& src, int64_t dim, std::optional<N> start,
+Info<N> slice_scatter_shape(const Info<N>& self, const Info<N>& src, Size dim, std::optional<N> start,
                             std::optional<N> end, N step) {
   return scattered(self, slice_info(self, dim, start, end, step), src);
 }
-void slice_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, int64_t dim,
-                          std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
-                          Tensor& out) {
+void slice_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, Size dim,
+                          std::optional<Size> start, std::optional<Size> end, Size step, Tensor& out) {
   run_scatter(context, self, src, out, slice_info(info_of(out), dim, start, end, step));
 }
 
 template <typename N>
-Info<N> select_scatter_shape(const Info<N>& self, const Info<N>& src, int64_t dim, N index) {
+Info<N> select_scatter_shape(const Info<N>& self, const Info<N>& src, Size dim, N index) {
   return scattered(self, select_info(self, dim, index), src);
 }
-void select_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, int64_t dim,
-                           int64_t index, Tensor& out) {
+void select_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, Size dim, Size index,
+                           Tensor& out) {
   run_scatter(context, self, src, out, select_info(info_of(out), dim, index));
 }
 
 template <typename N>
-Info<N> diagonal_scatter_shape(const Info<N>& self, const Info<N>& src, int64_t offset, int64_t dim1,
-                               int64_t dim2) {
+Info<N> diagonal_scatter_shape(const Info<N>& self, const Info<N>& src, Size offset, Size dim1, Size dim2) {
   return scattered(self, diagonal_info(self, offset, dim1, dim2), src);
 }
-void diagonal_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, int64_t offset,
-                             int64_t dim1, int64_t dim2, Tensor& out) {
+void diagonal_scatter_kernel(Context& context, const Tensor& self, const Tensor& src, Size offset, Size dim1,
+                             Size dim2, Tensor& out) {
   run_scatter(context, self, src, out, diagonal_info(info_of(out), offset, dim1, dim2));
 }
 
 // The view may be of memory that the tensor does not show, so all of the storage is copied.
-Tensor as_strided_scatter(Context& context, const Tensor& self, const Tensor& src,
-                          std::span<const int64_t> size, std::span<const int64_t> stride,
-                          std::optional<int64_t> storage_offset) {
+Tensor as_strided_scatter(Context& context, const Tensor& self, const Tensor& src, std::span<const Size> size,
+                          std::span<const Size> stride, std::optional<Size> storage_offset) {
   Tensor out;
   if (has_internal_overlap(self)) {
     out = context.allocate(kept_info(info_of(self)));
@@ -87,15 +84,15 @@ void define_scatter_view(Library& library) {
       .define(
           "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
           "SymInt step=1) -> Tensor")
-      .shape<slice_scatter_shape<int64_t>, slice_scatter_shape<SymInt>>()
+      .shape<slice_scatter_shape<Size>, slice_scatter_shape<SymInt>>()
       .kernel<slice_scatter_kernel>();
   library.define("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor")
-      .shape<select_scatter_shape<int64_t>, select_scatter_shape<SymInt>>()
+      .shape<select_scatter_shape<Size>, select_scatter_shape<SymInt>>()
       .kernel<select_scatter_kernel>();
   library
       .define(
           "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor")
-      .shape<diagonal_scatter_shape<int64_t>, diagonal_scatter_shape<SymInt>>()
+      .shape<diagonal_scatter_shape<Size>, diagonal_scatter_shape<SymInt>>()
       .kernel<diagonal_scatter_kernel>();
   library
       .define(

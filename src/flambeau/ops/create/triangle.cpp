@@ -21,7 +21,7 @@ Info<N> triangle_shape(const Info<N>& self, N) {
 }
 
 template <bool kLower>
-void triangle_kernel(Context& context, const Tensor& self, int64_t diagonal, Tensor& out) {
+void triangle_kernel(Context& context, const Tensor& self, Size diagonal, Tensor& out) {
   const size_t rank = out.dim();
   const int64_t rows = out.sizes()[rank - 2];
   const int64_t columns = out.sizes()[rank - 1];
@@ -65,7 +65,7 @@ void triangle_kernel(Context& context, const Tensor& self, int64_t diagonal, Ten
 }
 
 template <typename N>
-Info<N> diag_embed_shape(const Info<N>& self, int64_t offset, int64_t dim1, int64_t dim2) {
+Info<N> diag_embed_shape(const Info<N>& self, Size offset, Size dim1, Size dim2) {
   if (self.dim() == 0) fail_view("Dimension specified as -1 but tensor has no dimensions");
   const size_t a = wrap_dim(dim1, self.dim() + 1);
   const size_t b = wrap_dim(dim2, self.dim() + 1);
@@ -78,20 +78,19 @@ Info<N> diag_embed_shape(const Info<N>& self, int64_t offset, int64_t dim1, int6
   return contiguous(self.dtype, std::move(sizes), self.device);
 }
 
-void diag_embed_kernel(Context& context, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2,
-                       Tensor& out) {
+void diag_embed_kernel(Context& context, const Tensor& self, Size offset, Size dim1, Size dim2, Tensor& out) {
   fill(context, out, 0);
   copy_into(context, self, viewed(out, diagonal_info(info_of(out), offset, dim1, dim2)));
 }
 
-Tensor diag(Context& context, const Tensor& self, int64_t diagonal) {
+Tensor diag(Context& context, const Tensor& self, Size diagonal) {
   const size_t rank = rank_of(self);
   if (rank == 1) return call(context, "aten::diag_embed", self, diagonal);
   if (rank == 2) return call(context, "aten::diagonal_copy", self, diagonal);
   fail_view(fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", rank));
 }
 
-Tensor diagflat(Context& context, const Tensor& self, int64_t offset) {
+Tensor diagflat(Context& context, const Tensor& self, Size offset) {
   return call(context, "aten::diag_embed", call(context, "aten::reshape", self, Dims{-1}), offset);
 }
 
@@ -99,15 +98,15 @@ Tensor diagflat(Context& context, const Tensor& self, int64_t offset) {
 
 void define_triangle(Library& library) {
   library.define("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
-      .shape<triangle_shape<true, int64_t>, triangle_shape<true, SymInt>>()
+      .shape<triangle_shape<true, Size>, triangle_shape<true, SymInt>>()
       .kernel<triangle_kernel<true>>()
       .elementwise();
   library.define("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
-      .shape<triangle_shape<false, int64_t>, triangle_shape<false, SymInt>>()
+      .shape<triangle_shape<false, Size>, triangle_shape<false, SymInt>>()
       .kernel<triangle_kernel<false>>()
       .elementwise();
   library.define("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
-      .shape<diag_embed_shape<int64_t>, diag_embed_shape<SymInt>>()
+      .shape<diag_embed_shape<Size>, diag_embed_shape<SymInt>>()
       .kernel<diag_embed_kernel>();
   library.define("aten::diag(Tensor self, int diagonal=0) -> Tensor").decomposition<diag>();
   library.define("aten::diagflat(Tensor self, int offset=0) -> Tensor").decomposition<diagflat>();

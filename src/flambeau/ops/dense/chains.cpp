@@ -198,11 +198,11 @@ void define_chains(Library& library) {
       .define(
           "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
           "out_dtype=None) -> Tensor")
-      .shape<grouped_shape<int64_t>, grouped_shape<SymInt>>()
+      .shape<grouped_shape<Size>, grouped_shape<SymInt>>()
       .kernel<grouped_kernel>();
   // Not PyTorch's: models of the transformers package bring it.
   library.define("transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor")
-      .shape<fallback_shape<int64_t>, fallback_shape<SymInt>>()
+      .shape<fallback_shape<Size>, fallback_shape<SymInt>>()
       .kernel<fallback_kernel>();
 }
 

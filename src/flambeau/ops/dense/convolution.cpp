@@ -19,14 +19,14 @@ Info<N> convolution_shape(const Info<N>& input, const Info<N>& weight, const Inf
       convolution_arguments<N>(weight, stride, padding, dilation, transposed, output_padding, groups));
 }
 
-using Numbers = std::span<const int64_t>;
+using Numbers = std::span<const Size>;
 
 void convolution_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
                         Numbers stride, Numbers padding, Numbers dilation, bool transposed,
-                        Numbers output_padding, int64_t groups, Tensor& out) {
+                        Numbers output_padding, Size groups, Tensor& out) {
   convolve(context, input, weight, bias,
-           convolution_arguments<int64_t>(info_of(weight), stride, padding, dilation, transposed,
-                                          output_padding, groups),
+           convolution_arguments<Size>(info_of(weight), stride, padding, dilation, transposed, output_padding,
+                                       groups),
            out);
 }
 
@@ -41,7 +41,7 @@ Info<N> old_convolution_shape(const Info<N>& input, const Info<N>& weight, const
 }
 void old_convolution_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
                             Numbers stride, Numbers padding, Numbers dilation, bool transposed,
-                            Numbers output_padding, int64_t groups, bool, bool, bool, bool, Tensor& out) {
+                            Numbers output_padding, Size groups, bool, bool, bool, bool, Tensor& out) {
   convolution_kernel(context, input, weight, bias, stride, padding, dilation, transposed, output_padding,
                      groups, out);
 }
@@ -49,14 +49,14 @@ template <typename N>
 Info<N> older_convolution_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
                                 std::span<const N> stride, std::span<const N> padding,
                                 std::span<const N> dilation, bool transposed,
-                                std::span<const int64_t> output_padding, N groups, bool, bool, bool) {
+                                std::span<const Size> output_padding, N groups, bool, bool, bool) {
   ShortList<N> more;
   for (const int64_t number : output_padding) more.push_back(number);
   return convolution_shape<N>(input, weight, bias, stride, padding, dilation, transposed, more, groups);
 }
 void older_convolution_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
                               Numbers stride, Numbers padding, Numbers dilation, bool transposed,
-                              Numbers output_padding, int64_t groups, bool, bool, bool, Tensor& out) {
+                              Numbers output_padding, Size groups, bool, bool, bool, Tensor& out) {
   convolution_kernel(context, input, weight, bias, stride, padding, dilation, transposed, output_padding,
                      groups, out);
 }
@@ -80,7 +80,7 @@ Info<N> batched_info(const Info<N>& input, const Info<N>& weight, const Info<N>*
 }
 
 void convolve_batched(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-                      const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
+                      const ConvolutionArguments<Size>& arguments, const Tensor& out) {
   const auto run = is_complex(out.dtype()) ? &convolve_complex : &convolve;
   if (input.dim() == weight.dim()) return run(context, input, weight, bias, arguments, out);
   run(context, unsqueezed(input, 0), weight, bias, arguments, unsqueezed(out, 0));
@@ -105,11 +105,11 @@ Info<N> conv_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* b
 }
 
 void conv_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-                 Numbers stride, Numbers padding, Numbers dilation, int64_t groups, Tensor& out) {
+                 Numbers stride, Numbers padding, Numbers dilation, Size groups, Tensor& out) {
   const Dims none{0};
   convolve_batched(
       context, input, weight, bias,
-      convolution_arguments<int64_t>(info_of(weight), stride, padding, dilation, false, none, groups), out);
+      convolution_arguments<Size>(info_of(weight), stride, padding, dilation, false, none, groups), out);
 }
 
 // "valid" is no padding; "same" makes the result as large as the input, with the odd element behind.
@@ -139,10 +139,9 @@ Info<N> conv_named_shape(const Info<N>& input, const Info<N>& weight, const Info
 }
 
 void conv_named_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-                       Numbers stride, std::string_view padding, Numbers dilation, int64_t groups,
-                       Tensor& out) {
+                       Numbers stride, std::string_view padding, Numbers dilation, Size groups, Tensor& out) {
   convolve_batched(context, input, weight, bias,
-                   named_padding<int64_t>(info_of(weight), stride, padding, dilation, groups), out);
+                   named_padding<Size>(info_of(weight), stride, padding, dilation, groups), out);
 }
 
 template <typename N, size_t kDims>
@@ -155,25 +154,25 @@ Info<N> conv_transpose_shape(const Info<N>& input, const Info<N>& weight, const 
 }
 
 void conv_transpose_kernel(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-                           Numbers stride, Numbers padding, Numbers output_padding, int64_t groups,
+                           Numbers stride, Numbers padding, Numbers output_padding, Size groups,
                            Numbers dilation, Tensor& out) {
-  convolve_batched(context, input, weight, bias,
-                   convolution_arguments<int64_t>(info_of(weight), stride, padding, dilation, true,
-                                                  output_padding, groups),
-                   out);
+  convolve_batched(
+      context, input, weight, bias,
+      convolution_arguments<Size>(info_of(weight), stride, padding, dilation, true, output_padding, groups),
+      out);
 }
 
 template <size_t kDims>
 void define_dims(Library& library, std::string_view plain, std::string_view named,
                  std::string_view transposed) {
   library.define(plain)
-      .template shape<conv_shape<int64_t, kDims>, conv_shape<SymInt, kDims>>()
+      .template shape<conv_shape<Size, kDims>, conv_shape<SymInt, kDims>>()
       .template kernel<conv_kernel>();
   library.define(named)
-      .template shape<conv_named_shape<int64_t, kDims>, conv_named_shape<SymInt, kDims>>()
+      .template shape<conv_named_shape<Size, kDims>, conv_named_shape<SymInt, kDims>>()
       .template kernel<conv_named_kernel>();
   library.define(transposed)
-      .template shape<conv_transpose_shape<int64_t, kDims>, conv_transpose_shape<SymInt, kDims>>()
+      .template shape<conv_transpose_shape<Size, kDims>, conv_transpose_shape<SymInt, kDims>>()
       .template kernel<conv_transpose_kernel>();
 }
 
@@ -184,14 +183,14 @@ void define_convolution(Library& library) {
       .define(
           "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
           "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor")
-      .shape<convolution_shape<int64_t>, convolution_shape<SymInt>>()
+      .shape<convolution_shape<Size>, convolution_shape<SymInt>>()
       .kernel<convolution_kernel>();
   library
       .define(
           "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
           "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool "
           "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor")
-      .shape<old_convolution_shape<int64_t>, old_convolution_shape<SymInt>>()
+      .shape<old_convolution_shape<Size>, old_convolution_shape<SymInt>>()
       .kernel<old_convolution_kernel>();
   library
       .define(
@@ -199,7 +198,7 @@ void define_convolution(Library& library) {
           "SymInt[] "
           "padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, "
           "bool deterministic, bool cudnn_enabled) -> Tensor")
-      .shape<older_convolution_shape<int64_t>, older_convolution_shape<SymInt>>()
+      .shape<older_convolution_shape<Size>, older_convolution_shape<SymInt>>()
       .kernel<older_convolution_kernel>();
   define_dims<1>(
       library,

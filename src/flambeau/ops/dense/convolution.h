@@ -19,7 +19,7 @@ struct ConvolutionArguments {
   N groups = 1;
 };
 
-std::string sizes_text(std::span<const int64_t> sizes);
+std::string sizes_text(std::span<const Size> sizes);
 std::string sizes_text(std::span<const SymInt> sizes);
 
 // One number for each dimension of space; a single one stands for all.
@@ -155,7 +155,7 @@ Info<N> without_batch(Info<N> info) {
 // The same for complex numbers out of three convolutions of real ones, as PyTorch has it for all forms but
 // the general one: rounding shows where parts cancel.
 void convolve_complex(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-                      const ConvolutionArguments<int64_t>& arguments, const Tensor& out);
+                      const ConvolutionArguments<Size>& arguments, const Tensor& out);
 
 // Transposed, of float16 or bfloat16; image, weights and bias are packed.
 void convolve_rounded(Context& context, const kernels::ConvolutionShape& shape, const Tensor& image,
@@ -163,6 +163,6 @@ void convolve_rounded(Context& context, const kernels::ConvolutionShape& shape, 
 
 // Fills `out`, which has the sizes and strides of convolution_info.
 void convolve(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-              const ConvolutionArguments<int64_t>& arguments, const Tensor& out);
+              const ConvolutionArguments<Size>& arguments, const Tensor& out);
 
 }  // namespace flambeau::ops

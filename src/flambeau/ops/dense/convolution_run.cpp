@@ -9,7 +9,7 @@
 namespace flambeau::ops {
 namespace {
 
-kernels::Spatial spatial(std::span<const int64_t> values, int64_t neutral) {
+kernels::Spatial spatial(std::span<const Size> values, int64_t neutral) {
   kernels::Spatial result = {neutral, neutral, neutral};
   for (size_t i = 0; i < values.size(); ++i) result[3 - values.size() + i] = values[i];
   return result;
@@ -17,7 +17,7 @@ kernels::Spatial spatial(std::span<const int64_t> values, int64_t neutral) {
 
 // The image with zeros behind its last elements.
 Tensor padded_behind(Context& context, const Tensor& input, const Dims& more) {
-  Info<int64_t> info = info_of(input);
+  Info<Size> info = info_of(input);
   for (size_t d = 0; d < more.size(); ++d) info.sizes[d + 2] += more[d];
   info.strides = row_major(info.sizes);
   const Tensor whole = context.allocate(info);
@@ -72,10 +72,10 @@ Tensor sum_of_parts(Context& context, const Tensor& tensor) {
 }  // namespace
 
 void convolve_complex(Context& context, const Tensor& input, const Tensor& weight, const Tensor* bias,
-                      const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
+                      const ConvolutionArguments<Size>& arguments, const Tensor& out) {
   if (out.element_count() == 0) return;
   const DType real = to_real(out.dtype());
-  Info<int64_t> info = info_of(out);
+  Info<Size> info = info_of(out);
   info.dtype = real;
   const Tensor a = context.allocate(info), b = context.allocate(info), c = context.allocate(info);
   Tensor bias_real, bias_sum;
@@ -92,7 +92,9 @@ void convolve_complex(Context& context, const Tensor& input, const Tensor& weigh
   map(context, "sub", MinusBoth{}, real, part(out, true), c, a, b);
 }
 
-std::string sizes_text(std::span<const int64_t> sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
+std::string sizes_text(std::span<const Size> sizes) {
+  return fmt::format("[{}]", fmt::join(plain(sizes), ", "));
+}
 std::string sizes_text(std::span<const SymInt> sizes) {
   std::string text = "[";
   for (const SymInt& size : sizes) text += (text.size() == 1 ? "" : ", ") + number_text(size);
@@ -100,7 +102,7 @@ std::string sizes_text(std::span<const SymInt> sizes) {
 }
 
 void convolve(Context& context, const Tensor& given_input, const Tensor& weight, const Tensor* bias,
-              const ConvolutionArguments<int64_t>& arguments, const Tensor& out) {
+              const ConvolutionArguments<Size>& arguments, const Tensor& out) {
   if (out.element_count() == 0) return;
   if (out.dtype() == DType::kBool || dtype_size(out.dtype()) == 0) fail_dtype("slow_conv2d_cpu", out.dtype());
   Tensor input = given_input;
@@ -109,7 +111,7 @@ void convolve(Context& context, const Tensor& given_input, const Tensor& weight,
     input = padded_behind(context, given_input, arguments.more_padding);
     break;
   }
-  const Info<int64_t> out_info = info_of(out);
+  const Info<Size> out_info = info_of(out);
   const bool is_last = !is_contiguous(out_info) && is_channels_last(out_info);
   const bool input_is_last = !input.is_contiguous() && is_channels_last(info_of(input));
   const Tensor image = input_is_last ? input : packed(context, input);
@@ -125,8 +127,8 @@ void convolve(Context& context, const Tensor& given_input, const Tensor& weight,
       .groups = arguments.groups,
       .in_channels = in_sizes[1],
       .out_channels = out_sizes[1],
-      .input = spatial(in_sizes.subspan(2), 1),
-      .kernel = spatial(weights.sizes().span().subspan(2), 1),
+      .input = spatial(checked(in_sizes.subspan(2)), 1),
+      .kernel = spatial(checked(weights.sizes().span().subspan(2)), 1),
       .stride = spatial(arguments.stride, 1),
       .padding = spatial(arguments.padding, 0),
       .dilation = spatial(arguments.dilation, 1),

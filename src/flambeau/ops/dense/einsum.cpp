@@ -284,7 +284,7 @@ void check_sizes(std::span<const Tensor> aligned_tensors, const Order& order) {
 }
 
 Tensor einsum(Context& context, std::string_view equation_text, std::span<const Tensor> tensors,
-              std::optional<std::span<const int64_t>> path) {
+              std::optional<std::span<const Size>> path) {
   require(!tensors.empty(), "einsum(): must provide at least one operand");
   const size_t path_size = tensors.size() == 1 ? 1 : (tensors.size() - 1) * 2;
   if (path && path->size() != path_size) {

@@ -101,11 +101,11 @@ struct DotDims {
   std::vector<size_t> left_kept, left_summed, right_kept, right_summed;
 };
 
-DotDims dot_dims(size_t left_rank, size_t right_rank, std::span<const int64_t> left_dims,
-                 std::span<const int64_t> right_dims) {
+DotDims dot_dims(size_t left_rank, size_t right_rank, std::span<const Size> left_dims,
+                 std::span<const Size> right_dims) {
   require(left_dims.size() == right_dims.size(), "both dimension lists should have same length");
   DotDims dims;
-  const auto split = [](size_t rank, std::span<const int64_t> named, std::vector<size_t>& kept,
+  const auto split = [](size_t rank, std::span<const Size> named, std::vector<size_t>& kept,
                         std::vector<size_t>& summed) {
     std::vector<bool> is_summed(std::max<size_t>(rank, 1), false);
     for (const int64_t dim : named) {
@@ -124,8 +124,8 @@ DotDims dot_dims(size_t left_rank, size_t right_rank, std::span<const int64_t> l
 }
 
 template <typename N>
-Info<N> tensordot_shape(const Info<N>& self, const Info<N>& other, std::span<const int64_t> dims_self,
-                        std::span<const int64_t> dims_other) {
+Info<N> tensordot_shape(const Info<N>& self, const Info<N>& other, std::span<const Size> dims_self,
+                        std::span<const Size> dims_other) {
   const DotDims dims = dot_dims(self.dim(), other.dim(), dims_self, dims_other);
   require_same_type(self.dtype, other.dtype);
   for (size_t i = 0; i < dims.left_summed.size(); ++i) {
@@ -156,7 +156,7 @@ Tensor matrix_of(Context& context, const Tensor& tensor, std::span<const size_t>
 }
 
 void tensordot_kernel(Context& context, const Tensor& self, const Tensor& other,
-                      std::span<const int64_t> dims_self, std::span<const int64_t> dims_other, Tensor& out) {
+                      std::span<const Size> dims_self, std::span<const Size> dims_other, Tensor& out) {
   require_product_type("addmm_impl_cpu_", out.dtype());
   const DotDims dims = dot_dims(self.dim(), other.dim(), dims_self, dims_other);
   std::vector<size_t> left_order = dims.left_kept;
@@ -194,7 +194,7 @@ Info<N> inner_shape(const Info<N>& self, const Info<N>& other) {
   if (!(self.sizes[self.dim() - 1] == other.sizes[other.dim() - 1])) {
     fail_argument("inner() the last dimension must match on both input tensors");
   }
-  const int64_t last[] = {-1};
+  const Size last[] = {-1};
   return tensordot_shape(self, other, last, last);
 }
 
@@ -213,7 +213,7 @@ void inner_kernel(Context& context, const Tensor& self, const Tensor& other, Ten
   if (self.dim() == 0 || other.dim() == 0) {
     return map(context, "mul", Multiply{}, out.dtype(), out, self, other);
   }
-  const int64_t last[] = {-1};
+  const Size last[] = {-1};
   tensordot_kernel(context, self, other, last, last, out);
 }
 
@@ -267,20 +267,20 @@ void bilinear_kernel(Context& context, const Tensor& input1, const Tensor& input
 
 void define_matmul(Library& library) {
   library.define("aten::matmul(Tensor self, Tensor other) -> Tensor")
-      .shape<matmul_shape<int64_t>, matmul_shape<SymInt>>()
+      .shape<matmul_shape<Size>, matmul_shape<SymInt>>()
       .kernel<matmul_kernel>();
   library.define("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor").decomposition<linalg_matmul>();
   library.define("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
-      .shape<linear_shape<int64_t>, linear_shape<SymInt>>()
+      .shape<linear_shape<Size>, linear_shape<SymInt>>()
       .kernel<linear_kernel>();
   library.define("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
-      .shape<tensordot_shape<int64_t>, tensordot_shape<SymInt>>()
+      .shape<tensordot_shape<Size>, tensordot_shape<SymInt>>()
       .kernel<tensordot_kernel>();
   library.define("aten::inner(Tensor self, Tensor other) -> Tensor")
-      .shape<inner_shape<int64_t>, inner_shape<SymInt>>()
+      .shape<inner_shape<Size>, inner_shape<SymInt>>()
       .kernel<inner_kernel>();
   library.define("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
-      .shape<bilinear_shape<int64_t>, bilinear_shape<SymInt>>()
+      .shape<bilinear_shape<Size>, bilinear_shape<SymInt>>()
       .kernel<bilinear_kernel>();
 }
 

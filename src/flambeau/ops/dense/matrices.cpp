@@ -223,40 +223,40 @@ void addbmm_kernel(Context& context, const Tensor& self, const Tensor& batch1, c
 
 void define_matrices(Library& library) {
   library.define("aten::mm(Tensor self, Tensor mat2) -> Tensor")
-      .shape<mm_shape<int64_t>, mm_shape<SymInt>>()
+      .shape<mm_shape<Size>, mm_shape<SymInt>>()
       .kernel<mm_kernel>();
   library.define("aten::bmm(Tensor self, Tensor mat2) -> Tensor")
-      .shape<bmm_shape<int64_t>, bmm_shape<SymInt>>()
+      .shape<bmm_shape<Size>, bmm_shape<SymInt>>()
       .kernel<bmm_kernel>();
   library.define("aten::mv(Tensor self, Tensor vec) -> Tensor")
-      .shape<mv_shape<int64_t>, mv_shape<SymInt>>()
+      .shape<mv_shape<Size>, mv_shape<SymInt>>()
       .kernel<mv_kernel>();
   library.define("aten::dot(Tensor self, Tensor tensor) -> Tensor")
-      .shape<dot_shape<int64_t>, dot_shape<SymInt>>()
+      .shape<dot_shape<Size>, dot_shape<SymInt>>()
       .kernel<dot_kernel>();
   library.define("aten::vdot(Tensor self, Tensor other) -> Tensor")
-      .shape<dot_shape<int64_t>, dot_shape<SymInt>>()
+      .shape<dot_shape<Size>, dot_shape<SymInt>>()
       .kernel<vdot_kernel>();
   library
       .define(
           "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
-      .shape<addmm_shape<int64_t>, addmm_shape<SymInt>>()
+      .shape<addmm_shape<Size>, addmm_shape<SymInt>>()
       .kernel<addmm_kernel>();
   library
       .define("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
-      .shape<addmv_shape<int64_t>, addmv_shape<SymInt>>()
+      .shape<addmv_shape<Size>, addmv_shape<SymInt>>()
       .kernel<addmv_kernel>();
   library
       .define(
           "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
           "Tensor")
-      .shape<baddbmm_shape<int64_t>, baddbmm_shape<SymInt>>()
+      .shape<baddbmm_shape<Size>, baddbmm_shape<SymInt>>()
       .kernel<baddbmm_kernel>();
   library
       .define(
           "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
           "Tensor")
-      .shape<addbmm_shape<int64_t>, addbmm_shape<SymInt>>()
+      .shape<addbmm_shape<Size>, addbmm_shape<SymInt>>()
       .kernel<addbmm_kernel>();
 }
 

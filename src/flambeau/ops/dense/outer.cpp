@@ -171,7 +171,7 @@ void kron_kernel(Context& context, const Tensor& self, const Tensor& other, Tens
       self.with_geometry(std::move(a)), other.with_geometry(std::move(b)));
 }
 
-Tensor linalg_vecdot(Context& context, const Tensor& x, const Tensor& y, int64_t dim) {
+Tensor linalg_vecdot(Context& context, const Tensor& x, const Tensor& y, Size dim) {
   const Tensor left = is_complex(x.dtype()) ? call(context, "aten::conj_physical", x) : x;
   return call(context, "aten::sum.dim_IntList", call(context, "aten::mul.Tensor", left, y), Dims{dim});
 }
@@ -180,17 +180,17 @@ Tensor linalg_vecdot(Context& context, const Tensor& x, const Tensor& y, int64_t
 
 void define_outer(Library& library) {
   library.define("aten::outer(Tensor self, Tensor vec2) -> Tensor")
-      .shape<outer_shape<int64_t>, outer_shape<SymInt>>()
+      .shape<outer_shape<Size>, outer_shape<SymInt>>()
       .kernel<outer_kernel>();
   library.define("aten::ger(Tensor self, Tensor vec2) -> Tensor")
-      .shape<outer_shape<int64_t>, outer_shape<SymInt>>()
+      .shape<outer_shape<Size>, outer_shape<SymInt>>()
       .kernel<outer_kernel>();
   library
       .define("aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
-      .shape<addr_shape<int64_t>, addr_shape<SymInt>>()
+      .shape<addr_shape<Size>, addr_shape<SymInt>>()
       .kernel<addr_kernel>();
   library.define("aten::kron(Tensor self, Tensor other) -> Tensor")
-      .shape<kron_shape<int64_t>, kron_shape<SymInt>>()
+      .shape<kron_shape<Size>, kron_shape<SymInt>>()
       .kernel<kron_kernel>();
   library.define("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
       .decomposition<linalg_vecdot>();

@@ -19,7 +19,7 @@ DType norm_type(DType dtype) {
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> pair_shape(const Info<N>& v, const Info<N>& g, int64_t) {
+std::tuple<Info<N>, Info<N>> pair_shape(const Info<N>& v, const Info<N>& g, Size) {
   Info<N> norm = g;
   norm.dtype = norm_type(g.dtype);
   norm.offset = 0;
@@ -27,7 +27,7 @@ std::tuple<Info<N>, Info<N>> pair_shape(const Info<N>& v, const Info<N>& g, int6
 }
 
 template <typename N>
-Info<N> weight_norm_shape(const Info<N>& v, const Info<N>& g, int64_t dim) {
+Info<N> weight_norm_shape(const Info<N>& v, const Info<N>& g, Size dim) {
   return std::get<0>(pair_shape(v, g, dim));
 }
 
@@ -82,10 +82,10 @@ void run(Context& context, const Tensor& v, const Tensor& g, int64_t dim, const 
   if (norm != nullptr) copy_into(context, norms, *norm);
 }
 
-void pair_kernel(Context& context, const Tensor& v, const Tensor& g, int64_t dim, Tensor& out, Tensor& norm) {
+void pair_kernel(Context& context, const Tensor& v, const Tensor& g, Size dim, Tensor& out, Tensor& norm) {
   run(context, v, g, dim, out, &norm);
 }
-void weight_norm_kernel(Context& context, const Tensor& v, const Tensor& g, int64_t dim, Tensor& out) {
+void weight_norm_kernel(Context& context, const Tensor& v, const Tensor& g, Size dim, Tensor& out) {
   run(context, v, g, dim, out, nullptr);
 }
 
@@ -93,10 +93,10 @@ void weight_norm_kernel(Context& context, const Tensor& v, const Tensor& g, int6
 
 void define_weight_norm(Library& library) {
   library.define("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor")
-      .shape<weight_norm_shape<int64_t>, weight_norm_shape<SymInt>>()
+      .shape<weight_norm_shape<Size>, weight_norm_shape<SymInt>>()
       .kernel<weight_norm_kernel>();
   library.define("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)")
-      .shape<pair_shape<int64_t>, pair_shape<SymInt>>()
+      .shape<pair_shape<Size>, pair_shape<SymInt>>()
       .kernel<pair_kernel>();
 }
 

@@ -224,14 +224,14 @@ void define_activation(Library& library) {
       .define(
           "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
           "training=False, Generator? generator=None) -> Tensor")
-      .shape<rrelu_shape<int64_t>, rrelu_shape<SymInt>>()
+      .shape<rrelu_shape<Size>, rrelu_shape<SymInt>>()
       .decomposition<rrelu>();
   library.define("aten::log_sigmoid(Tensor self) -> Tensor")
-      .shape<row_major_shape<int64_t>, row_major_shape<SymInt>>()
+      .shape<row_major_shape<Size>, row_major_shape<SymInt>>()
       .kernel<floats_only<LogSigmoid>>()
       .elementwise();
   library.define("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
-      .shape<log_sigmoid_shape<int64_t>, log_sigmoid_shape<SymInt>>()
+      .shape<log_sigmoid_shape<Size>, log_sigmoid_shape<SymInt>>()
       .kernel<log_sigmoid_forward>();
 }
 

@@ -19,7 +19,7 @@ struct Conjugate {
 
 Tensor conjugate(Context& context, const Tensor& self) {
   if (!is_complex(self.dtype())) return self;
-  Tensor out = context.allocate(elementwise_info<int64_t>(self.dtype(), info_of(self)));
+  Tensor out = context.allocate(elementwise_info<Size>(self.dtype(), info_of(self)));
   if (out.element_count() > 0) unary<Conjugate>(context, self, out);
   return out;
 }
@@ -40,7 +40,7 @@ struct Negative {
   }
 };
 Tensor negated(Context& context, const Tensor& self) {
-  Tensor out = context.allocate(elementwise_info<int64_t>(self.dtype(), info_of(self)));
+  Tensor out = context.allocate(elementwise_info<Size>(self.dtype(), info_of(self)));
   if (out.element_count() > 0) unary<Negative>(context, self, out);
   return out;
 }

@@ -39,7 +39,7 @@ void frexp_kernel(Context& context, const Tensor& self, Tensor& mantissa, Tensor
 
 void define_frexp(Library& library) {
   library.define("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")
-      .shape<frexp_shape<int64_t>, frexp_shape<SymInt>>()
+      .shape<frexp_shape<Size>, frexp_shape<SymInt>>()
       .kernel<frexp_kernel>();
 }
 

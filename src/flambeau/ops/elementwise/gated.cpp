@@ -58,7 +58,7 @@ Info<N> prelu_shape(const Info<N>& self, const Info<N>& weight) {
   return elementwise_info<N>(self.dtype, self, slopes(self, weight));
 }
 void prelu(Context& context, const Tensor& self, const Tensor& weight, Tensor& out) {
-  Info<int64_t> seen = slopes(info_of(self), info_of(weight));
+  Info<Size> seen = slopes(info_of(self), info_of(weight));
   binary<Prelu>(context, self, weight.with_geometry({seen.sizes, seen.strides, seen.offset}), out);
 }
 
@@ -79,7 +79,7 @@ struct Gate {
 };
 
 template <typename N>
-Info<N> half(const Info<N>& self, int64_t dim, bool is_second) {
+Info<N> half(const Info<N>& self, Size dim, bool is_second) {
   if (self.dim() == 0) throw Error(ErrorCode::kInvalidArgument, "glu does not support 0-dimensional tensors");
   const size_t d = wrap_dim(dim, self.dim());
   if (!(modulo(self.size(d), N(2)) == N(0))) {
@@ -92,12 +92,12 @@ Info<N> half(const Info<N>& self, int64_t dim, bool is_second) {
   return part;
 }
 template <typename N>
-Info<N> glu_shape(const Info<N>& self, int64_t dim) {
+Info<N> glu_shape(const Info<N>& self, Size dim) {
   return elementwise_info<N>(self.dtype, half(self, dim, false), half(self, dim, true));
 }
-void glu(Context& context, const Tensor& self, int64_t dim, Tensor& out) {
+void glu(Context& context, const Tensor& self, Size dim, Tensor& out) {
   const auto part = [&](bool is_second) {
-    const Info<int64_t> info = half(info_of(self), dim, is_second);
+    const Info<Size> info = half(info_of(self), dim, is_second);
     return self.with_geometry({info.sizes, info.strides, info.offset});
   };
   binary<Gate>(context, part(false), part(true), out);
@@ -107,12 +107,12 @@ void glu(Context& context, const Tensor& self, int64_t dim, Tensor& out) {
 
 void define_gated(Library& library) {
   library.define("aten::prelu(Tensor self, Tensor weight) -> Tensor")
-      .shape<prelu_shape<int64_t>, prelu_shape<SymInt>>()
+      .shape<prelu_shape<Size>, prelu_shape<SymInt>>()
       .kernel<prelu>();
   elementwise<PromotedType, binary<Prelu>>(library,
                                            "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor");
   library.define("aten::glu(Tensor self, int dim=-1) -> Tensor")
-      .shape<glu_shape<int64_t>, glu_shape<SymInt>>()
+      .shape<glu_shape<Size>, glu_shape<SymInt>>()
       .kernel<glu>();
 }
 

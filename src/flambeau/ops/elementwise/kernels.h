@@ -172,7 +172,7 @@ template <typename Rule, auto kKernel>
 Definition elementwise(Library& library, std::string_view schema) {
   using Arguments = typename KernelArguments<decltype(kKernel)>::Type;
   return library.define(schema)
-      .template shape<&ElementwiseShape<Rule, int64_t, Arguments>::of,
+      .template shape<&ElementwiseShape<Rule, Size, Arguments>::of,
                       &ElementwiseShape<Rule, SymInt, Arguments>::of>()
       .template kernel<kKernel>()
       .elementwise();

@@ -13,11 +13,11 @@ Tensor reduced(Context& context, const Tensor& loss, int64_t reduction) {
   return loss;
 }
 
-Tensor mse_loss(Context& context, const Tensor& self, const Tensor& target, int64_t reduction) {
+Tensor mse_loss(Context& context, const Tensor& self, const Tensor& target, Size reduction) {
   const Tensor error = call(context, "aten::sub.Tensor", self, target);
   return reduced(context, call(context, "aten::pow.Tensor_Scalar", error, 2), reduction);
 }
-Tensor l1_loss(Context& context, const Tensor& self, const Tensor& target, int64_t reduction) {
+Tensor l1_loss(Context& context, const Tensor& self, const Tensor& target, Size reduction) {
   return reduced(context, call(context, "aten::abs", call(context, "aten::sub.Tensor", self, target)),
                  reduction);
 }
@@ -42,15 +42,14 @@ struct BentLoss {
     const Bent function = kIsHuber ? Bent{bend, 0.5, bend} : Bent{bend, bend == 0 ? 0 : 0.5 / bend, 1.0};
     map(context, Bent::kName, function, out.dtype(), out, self, target);
   }
-  static Tensor loss(Context& context, const Tensor& self, const Tensor& target, int64_t reduction,
+  static Tensor loss(Context& context, const Tensor& self, const Tensor& target, Size reduction,
                      double bend) {
     if (kIsHuber ? !(bend > 0) : bend < 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   kIsHuber ? "huber_loss does not support non-positive values for delta."
                            : "smooth_l1_loss does not support negative values for beta.");
     }
-    const Info<int64_t> info =
-        elementwise_info<int64_t>(result_type(self, target), info_of(self), info_of(target));
+    const Info<Size> info = elementwise_info<Size>(result_type(self, target), info_of(self), info_of(target));
     Tensor out = context.allocate(info);
     if (out.element_count() > 0 && !out.is_meta()) kernel(context, self, target, bend, out);
     return reduced(context, out, reduction);
@@ -58,7 +57,7 @@ struct BentLoss {
 };
 
 template <typename N>
-Info<N> bent_shape(const Info<N>& self, const Info<N>& target, int64_t reduction, double) {
+Info<N> bent_shape(const Info<N>& self, const Info<N>& target, Size reduction, double) {
   const Info<N> each = elementwise_info<N>(result_type(self, target), self, target);
   return reduction == 0 ? each : contiguous<N>(each.dtype, {}, each.device);
 }
@@ -69,7 +68,7 @@ Tensor weighted(Context& context, const Tensor& loss, const Tensor* weight) {
 
 // Logarithms are held above -100, so that no loss is infinite.
 Tensor binary_cross_entropy(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                            int64_t reduction) {
+                            Size reduction) {
   if (self.sizes() != target.sizes()) {
     throw Error(ErrorCode::kInvalidArgument, "Using a target size (" + Value(target.sizes()).summary() +
                                                  ") that is different to the input size (" +
@@ -86,7 +85,7 @@ Tensor binary_cross_entropy(Context& context, const Tensor& self, const Tensor& 
 }
 
 Tensor binary_cross_entropy_with_logits(Context& context, const Tensor& self, const Tensor& target,
-                                        const Tensor* weight, const Tensor* pos_weight, int64_t reduction) {
+                                        const Tensor* weight, const Tensor* pos_weight, Size reduction) {
   Tensor log_one = call(context, "aten::log_sigmoid", self);
   if (pos_weight != nullptr) {
     const Tensor more =
@@ -99,13 +98,12 @@ Tensor binary_cross_entropy_with_logits(Context& context, const Tensor& self, co
   return reduced(context, weighted(context, loss, weight), reduction);
 }
 
-Tensor soft_margin_loss(Context& context, const Tensor& self, const Tensor& target, int64_t reduction) {
+Tensor soft_margin_loss(Context& context, const Tensor& self, const Tensor& target, Size reduction) {
   const Tensor product = call(context, "aten::neg", call(context, "aten::mul.Tensor", self, target));
   return reduced(context, call(context, "aten::log1p", call(context, "aten::exp", product)), reduction);
 }
 
-Tensor kl_div(Context& context, const Tensor& self, const Tensor& target, int64_t reduction,
-              bool log_target) {
+Tensor kl_div(Context& context, const Tensor& self, const Tensor& target, Size reduction, bool log_target) {
   Tensor loss;
   if (log_target) {
     loss = call(context, "aten::mul.Tensor", call(context, "aten::exp", target),
@@ -118,7 +116,7 @@ Tensor kl_div(Context& context, const Tensor& self, const Tensor& target, int64_
 }
 
 Tensor margin_ranking_loss(Context& context, const Tensor& input1, const Tensor& input2, const Tensor& target,
-                           double margin, int64_t reduction) {
+                           double margin, Size reduction) {
   const Tensor difference = call(context, "aten::sub.Tensor", input1, input2);
   const Tensor product = call(context, "aten::mul.Tensor", call(context, "aten::neg", target), difference);
   const Tensor loss = call(context, "aten::clamp_min", call(context, "aten::add.Scalar", product, margin), 0);
@@ -133,10 +131,10 @@ void define_losses(Library& library) {
   library.define("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
       .decomposition<l1_loss>();
   library.define("aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor")
-      .shape<bent_shape<int64_t>, bent_shape<SymInt>>()
+      .shape<bent_shape<Size>, bent_shape<SymInt>>()
       .function<BentLoss<false>::loss>();
   library.define("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
-      .shape<bent_shape<int64_t>, bent_shape<SymInt>>()
+      .shape<bent_shape<Size>, bent_shape<SymInt>>()
       .function<BentLoss<true>::loss>();
   library
       .define(

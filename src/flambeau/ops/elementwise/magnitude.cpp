@@ -90,7 +90,7 @@ struct RoundDecimals {
     };
   }
 };
-void round_decimals(Context& context, const Tensor& self, int64_t decimals, Tensor& out) {
+void round_decimals(Context& context, const Tensor& self, Size decimals, Tensor& out) {
   if (decimals == 0) return rounded<Round>(context, self, out);
   map(context, RoundDecimals::kName, RoundDecimals{decimals}, out.dtype(), out, self);
 }

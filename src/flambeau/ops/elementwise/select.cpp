@@ -113,12 +113,11 @@ void define_select(Library& library) {
   elementwise<WhereType, where_self>(
       library, "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor");
   library.define("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
-      .shape<masked_fill_shape<int64_t, Scalar>, masked_fill_shape<SymInt, Scalar>>()
+      .shape<masked_fill_shape<Size, Scalar>, masked_fill_shape<SymInt, Scalar>>()
       .kernel<masked_fill>()
       .elementwise();
   library.define("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
-      .shape<masked_fill_shape<int64_t, const Info<int64_t>&>,
-             masked_fill_shape<SymInt, const Info<SymInt>&>>()
+      .shape<masked_fill_shape<Size, const Info<Size>&>, masked_fill_shape<SymInt, const Info<SymInt>&>>()
       .kernel<masked_fill_tensor>()
       .elementwise();
 }

@@ -83,7 +83,7 @@ struct Polygamma {
     return static_cast<T>(sign * std::exp(std::lgamma(n + 1)) * zeta(n + 1, static_cast<double>(x)));
   }
 };
-void polygamma(Context& context, int64_t n, const Tensor& self, Tensor& out) {
+void polygamma(Context& context, Size n, const Tensor& self, Tensor& out) {
   if (n < 0) throw Error(ErrorCode::kInvalidArgument, "polygamma(n, x) does not support negative n.");
   if (n == 0) return unary<Digamma>(context, self, out);
   if (n == 1) return unary<Trigamma>(context, self, out);
@@ -126,7 +126,7 @@ Tensor ndtr(Context& context, const Tensor& self) {
 }
 
 // Without its constant: the sum of lgamma(x - j / 2).
-Tensor mvlgamma(Context& context, const Tensor& self, int64_t p) {
+Tensor mvlgamma(Context& context, const Tensor& self, Size p) {
   if (p < 1) throw Error(ErrorCode::kInvalidArgument, "p has to be greater than or equal to 1");
   Tensor sum = call(context, "aten::lgamma", self);
   for (int64_t j = 1; j < p; ++j) {

@@ -17,7 +17,7 @@ enum Mode : uint8_t { kSum = 0, kMean = 1, kMax = 2 };
 
 using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-Tensor numbers(Context& context, DType dtype, const std::vector<int64_t>& values,
+Tensor numbers(Context& context, DType dtype, std::span<const int64_t> values,
                std::span<const int64_t> sizes) {
   Tensor made = context.allocate(dtype, sizes);
   if (!values.empty()) {
@@ -83,8 +83,9 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
   const auto features = static_cast<size_t>(weight.sizes()[1]);
   const Tensor table = weight.to_contiguous();
   const std::vector<double> scale = read_all<double>(per_sample);
-  std::vector<double> result(bags * features);
-  std::vector<int64_t> largest(mode == kMax ? bags * features : 0);
+  const auto numbers_in_all = static_cast<size_t>(Size(bags) * features);
+  ScratchVector<double> result(numbers_in_all);
+  ScratchVector<int64_t> largest(mode == kMax ? numbers_in_all : 0);
   std::vector<bool> is_empty(bags, true);
   RowReader<double> reader(table);
   for (size_t i = 0; i < rows.size() && bags > 0; ++i) {
@@ -137,9 +138,9 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
 // With the sizes that run() gives its four results.
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> bag_shape(const Info<N>& weight, const Info<N>& indices,
-                                                         const Info<N>& offsets, bool, int64_t mode, bool,
+                                                         const Info<N>& offsets, bool, Size mode, bool,
                                                          const Info<N>*, bool include_last,
-                                                         std::optional<int64_t> padding) {
+                                                         std::optional<Size> padding) {
   const N bags = indices.dim() == 2 ? indices.sizes[0] : offsets.sizes[0] - N(include_last ? 1 : 0);
   const DType type = promote(indices.dtype, offsets.dtype);
   const bool is_fast =
@@ -153,23 +154,22 @@ std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> bag_shape(const Info<N>& weight, 
 
 template <bool kTrains>
 Four bag_padded(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
-                int64_t mode, bool, const Tensor* per_sample, bool include_last, int64_t padding) {
+                Size mode, bool, const Tensor* per_sample, bool include_last, Size padding) {
   return run(context, weight, indices, offsets, mode, per_sample, include_last, padding, kTrains);
 }
 Four bag(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
-         int64_t mode, bool, const Tensor* per_sample, bool include_last) {
+         Size mode, bool, const Tensor* per_sample, bool include_last) {
   return run(context, weight, indices, offsets, mode, per_sample, include_last, -1, false);
 }
 Four bag_optional(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
-                  int64_t mode, bool, const Tensor* per_sample, bool include_last,
-                  std::optional<int64_t> padding) {
+                  Size mode, bool, const Tensor* per_sample, bool include_last, std::optional<Size> padding) {
   const int64_t rows = weight.dim() > 0 ? weight.sizes()[0] : 0;
   if (padding && (*padding < -rows || *padding >= rows)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("padding_idx must be within the number of embeddings, -{} through {}, but got {}",
                             rows, rows - 1, *padding));
   }
-  const int64_t wrapped = !padding ? -1 : *padding < 0 ? *padding + rows : *padding;
+  const int64_t wrapped = !padding ? Size(-1) : *padding < 0 ? *padding + rows : *padding;
   return run(context, weight, indices, offsets, mode, per_sample, include_last, wrapped, false);
 }
 
@@ -199,7 +199,7 @@ void define_embedding_bag(Library& library) {
           "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
           "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
           "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
-      .shape<bag_shape<int64_t>, bag_shape<SymInt>>()
+      .shape<bag_shape<Size>, bag_shape<SymInt>>()
       .function<bag_optional>();
 }
 

@@ -142,18 +142,17 @@ void run_gather(Context& context, const Tensor& self, int64_t dim, const Tensor&
 }
 
 template <typename N>
-Info<N> gather_shape(const Info<N>& self, int64_t dim, const Info<N>& index, bool) {
+Info<N> gather_shape(const Info<N>& self, Size dim, const Info<N>& index, bool) {
   check_index<N>(self, dim, index, nullptr, "gather");
   return contiguous<N>(self.dtype, index.sizes, self.device);
 }
-void gather_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index, bool,
-                   Tensor& out) {
+void gather_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index, bool, Tensor& out) {
   run_gather(context, self, dim, index, out);
 }
 
 // Both broadcast to each other, save along the dimension.
 template <typename N>
-Info<N> take_along_shape(const Info<N>& self, const Info<N>& indices, std::optional<int64_t> dim) {
+Info<N> take_along_shape(const Info<N>& self, const Info<N>& indices, std::optional<Size> dim) {
   if (indices.dtype != DType::kInt64) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("torch.take_along_dim(): dtype of indices should be Long but got {}",
@@ -180,7 +179,7 @@ Tensor counted_from_start(Context& context, const Tensor& indices, int64_t size)
   for (int64_t i = 0; i < counted.element_count(); ++i) values[i] += values[i] < 0 ? size : 0;
   return counted;
 }
-void take_along_kernel(Context& context, const Tensor& self, const Tensor& given, std::optional<int64_t> dim,
+void take_along_kernel(Context& context, const Tensor& self, const Tensor& given, std::optional<Size> dim,
                        Tensor& out) {
   const int64_t size = !dim              ? self.element_count()
                        : self.dim() == 0 ? 1
@@ -212,7 +211,7 @@ void scatter(Context& context, int64_t dim, const Tensor& index, const Tensor& s
 }
 
 template <typename N>
-Info<N> scatter_info(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>* src) {
+Info<N> scatter_info(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>* src) {
   check_index(self, dim, index, src, "scatter");
   if (src != nullptr && src->dtype != self.dtype) {
     throw Error(ErrorCode::kInvalidArgument, "scatter(): Expected self.dtype to be equal to src.dtype");
@@ -229,41 +228,41 @@ Combine named(std::string_view reduce) {
 }
 
 template <typename N>
-Info<N> scatter_src_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& src) {
+Info<N> scatter_src_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& src) {
   return scatter_info(self, dim, index, &src);
 }
 template <Combine kCombine>
-void scatter_src_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void scatter_src_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                         const Tensor& src, Tensor& out) {
   copy_into(context, self, out);
   scatter(context, dim, index, src, kCombine, out);
 }
 template <typename N>
-Info<N> scatter_value_shape(const Info<N>& self, int64_t dim, const Info<N>& index, Scalar) {
+Info<N> scatter_value_shape(const Info<N>& self, Size dim, const Info<N>& index, Scalar) {
   return scatter_info<N>(self, dim, index, nullptr);
 }
-void scatter_value_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
-                          Scalar value, Tensor& out) {
+void scatter_value_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index, Scalar value,
+                          Tensor& out) {
   copy_into(context, self, out);
   scatter(context, dim, index, broadcast_view(scalar_tensor(value, out.dtype()), index.sizes()),
           Combine::kReplace, out);
 }
 template <typename N>
-Info<N> scatter_reduce_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& src,
+Info<N> scatter_reduce_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& src,
                              std::string_view) {
   return scatter_info(self, dim, index, &src);
 }
-void scatter_reduce_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void scatter_reduce_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                            const Tensor& src, std::string_view reduce, Tensor& out) {
   copy_into(context, self, out);
   scatter(context, dim, index, src, named(reduce), out);
 }
 template <typename N>
-Info<N> scatter_value_reduce_shape(const Info<N>& self, int64_t dim, const Info<N>& index, Scalar,
+Info<N> scatter_value_reduce_shape(const Info<N>& self, Size dim, const Info<N>& index, Scalar,
                                    std::string_view) {
   return scatter_info<N>(self, dim, index, nullptr);
 }
-void scatter_value_reduce_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void scatter_value_reduce_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                                  Scalar value, std::string_view reduce, Tensor& out) {
   copy_into(context, self, out);
   scatter(context, dim, index, broadcast_view(scalar_tensor(value, out.dtype()), index.sizes()),
@@ -289,13 +288,13 @@ Scalar identity_of(std::string_view reduce, DType dtype) {
 }
 
 template <typename N>
-Info<N> scatter_reduce_two_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& src,
+Info<N> scatter_reduce_two_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& src,
                                  std::string_view, bool) {
   return scatter_info(self, dim, index, &src);
 }
 
 // Divides each place by how many elements met there; integers are floored.
-void divide_by_counts(const std::vector<int64_t>& counts, Tensor& out) {
+void divide_by_counts(std::span<const int64_t> counts, Tensor& out) {
   const auto step = static_cast<int64_t>(out.element_size());
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] <= 1) continue;
@@ -315,7 +314,7 @@ void divide_by_counts(const std::vector<int64_t>& counts, Tensor& out) {
   }
 }
 
-void scatter_reduce_two_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void scatter_reduce_two_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                                const Tensor& src, std::string_view reduce, bool include_self, Tensor& out) {
   const Combine combine = named(reduce);
   copy_into(context, self, out);
@@ -327,7 +326,7 @@ void scatter_reduce_two_kernel(Context& context, const Tensor& self, int64_t dim
   }
   scatter(context, dim, index, src, combine, out);
   if (reduce != "mean") return;
-  std::vector<int64_t> counts(static_cast<size_t>(out.element_count()), include_self ? 1 : 0);
+  ScratchVector<int64_t> counts(static_cast<size_t>(out.element_count()), include_self ? 1 : 0);
   const Lines lines(context, out, dim, index, src);
   const auto size = static_cast<int64_t>(out.element_size());
   lines.for_each(0, lines.rows,
@@ -337,7 +336,7 @@ void scatter_reduce_two_kernel(Context& context, const Tensor& self, int64_t dim
 
 // The same for whole slices.
 template <typename N>
-Info<N> index_reduce_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& source,
+Info<N> index_reduce_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& source,
                            std::string_view, bool) {
   const size_t d = wrap_dim(dim, self.dim());
   if (index.dim() > 1 || (source.dim() > 0 && !(index.element_count() == source.sizes[d]))) {
@@ -356,7 +355,7 @@ Info<N> index_reduce_shape(const Info<N>& self, int64_t dim, const Info<N>& inde
   }
   return contiguous<N>(self.dtype, self.sizes, self.device);
 }
-void index_reduce_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void index_reduce_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                          const Tensor& source, std::string_view reduce, bool include_self, Tensor& out) {
   // The vector of indices, seen with the source's sizes.
   const size_t d = wrap_dim(dim, self.dim());
@@ -371,41 +370,41 @@ void index_reduce_kernel(Context& context, const Tensor& self, int64_t dim, cons
 
 void define_gather(Library& library) {
   library.define("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
-      .shape<gather_shape<int64_t>, gather_shape<SymInt>>()
+      .shape<gather_shape<Size>, gather_shape<SymInt>>()
       .kernel<gather_kernel>();
   library.define("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
-      .shape<take_along_shape<int64_t>, take_along_shape<SymInt>>()
+      .shape<take_along_shape<Size>, take_along_shape<SymInt>>()
       .kernel<take_along_kernel>();
   library.define("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
-      .shape<scatter_src_shape<int64_t>, scatter_src_shape<SymInt>>()
+      .shape<scatter_src_shape<Size>, scatter_src_shape<SymInt>>()
       .kernel<scatter_src_kernel<Combine::kReplace>>();
   library.define("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
-      .shape<scatter_src_shape<int64_t>, scatter_src_shape<SymInt>>()
+      .shape<scatter_src_shape<Size>, scatter_src_shape<SymInt>>()
       .kernel<scatter_src_kernel<Combine::kAdd>>();
   library.define("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
-      .shape<scatter_value_shape<int64_t>, scatter_value_shape<SymInt>>()
+      .shape<scatter_value_shape<Size>, scatter_value_shape<SymInt>>()
       .kernel<scatter_value_kernel>();
   library
       .define("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor")
-      .shape<scatter_reduce_shape<int64_t>, scatter_reduce_shape<SymInt>>()
+      .shape<scatter_reduce_shape<Size>, scatter_reduce_shape<SymInt>>()
       .kernel<scatter_reduce_kernel>();
   library
       .define(
           "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
           "Tensor")
-      .shape<scatter_value_reduce_shape<int64_t>, scatter_value_reduce_shape<SymInt>>()
+      .shape<scatter_value_reduce_shape<Size>, scatter_value_reduce_shape<SymInt>>()
       .kernel<scatter_value_reduce_kernel>();
   library
       .define(
           "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
           "include_self=True) -> Tensor")
-      .shape<scatter_reduce_two_shape<int64_t>, scatter_reduce_two_shape<SymInt>>()
+      .shape<scatter_reduce_two_shape<Size>, scatter_reduce_two_shape<SymInt>>()
       .kernel<scatter_reduce_two_kernel>();
   library
       .define(
           "aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
           "include_self=True) -> Tensor")
-      .shape<index_reduce_shape<int64_t>, index_reduce_shape<SymInt>>()
+      .shape<index_reduce_shape<Size>, index_reduce_shape<SymInt>>()
       .kernel<index_reduce_kernel>();
 }
 

@@ -10,8 +10,8 @@
 namespace flambeau::ops {
 namespace {
 
-std::vector<Info<int64_t>> infos_of(std::span<const Tensor> indices) {
-  std::vector<Info<int64_t>> infos;
+std::vector<Info<Size>> infos_of(std::span<const Tensor> indices) {
+  std::vector<Info<Size>> infos;
   for (const Tensor& index : indices) infos.push_back(info_of(index));
   return infos;
 }
@@ -22,7 +22,7 @@ Info<N> index_shape(const Info<N>& self, std::span<const Info<N>> indices) {
 }
 
 // An index on every place of a dimension without elements is out of bounds.
-void require_places(const Tensor& self, const IndexPlan<int64_t>& plan) {
+void require_places(const Tensor& self, const IndexPlan<Size>& plan) {
   for (const int64_t size : plan.index_sizes) {
     if (size == 0) return;
   }
@@ -37,13 +37,13 @@ void require_places(const Tensor& self, const IndexPlan<int64_t>& plan) {
 Tensor index(Context& context, const Tensor& self, std::span<const Tensor> indices) {
   if (indices.empty()) throw Error(ErrorCode::kInvalidArgument, "at least one index must be provided");
   const TensorList expanded = expand_masks(context, self, indices);
-  require_places(self, plan_index<int64_t>(info_of(self), infos_of(expanded)));
+  require_places(self, plan_index<Size>(info_of(self), infos_of(expanded)));
   return call(context, "aten::_unsafe_index.Tensor", self, expanded);
 }
 
 void unsafe_index_kernel(Context& context, const Tensor& self, std::span<const Tensor> indices, Tensor& out) {
-  const std::vector<Info<int64_t>> infos = infos_of(indices);
-  read_indexed(context, self, plan_index<int64_t>(info_of(self), infos), indices, out);
+  const std::vector<Info<Size>> infos = infos_of(indices);
+  read_indexed(context, self, plan_index<Size>(info_of(self), infos), indices, out);
 }
 
 void put(Context& context, const Tensor& self, std::span<const Tensor> indices, const Tensor& values,
@@ -55,8 +55,8 @@ void put(Context& context, const Tensor& self, std::span<const Tensor> indices, 
                             dtype_name(self.dtype()), dtype_name(values.dtype())));
   }
   const std::vector<Tensor> expanded = expand_masks(context, self, indices);
-  const std::vector<Info<int64_t>> infos = infos_of(expanded);
-  const IndexPlan<int64_t> plan = plan_index<int64_t>(info_of(self), infos);
+  const std::vector<Info<Size>> infos = infos_of(expanded);
+  const IndexPlan<Size> plan = plan_index<Size>(info_of(self), infos);
   require_places(self, plan);
   bool fits = values.dim() <= plan.result.dim();
   for (size_t d = 0; fits && d < values.dim(); ++d) {
@@ -132,12 +132,12 @@ void define_index(Library& library) {
   for (const char* const schema :
        {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
-    library.define(schema).shape<index_shape<int64_t>, index_shape<SymInt>>().decomposition<index>();
+    library.define(schema).shape<index_shape<Size>, index_shape<SymInt>>().decomposition<index>();
   }
   for (const char* const schema :
        {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         "aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
-    library.define(schema).shape<index_shape<int64_t>, index_shape<SymInt>>().kernel<unsafe_index_kernel>();
+    library.define(schema).shape<index_shape<Size>, index_shape<SymInt>>().kernel<unsafe_index_kernel>();
   }
   for (const char* const schema :
        {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
@@ -147,9 +147,7 @@ void define_index(Library& library) {
         "Tensor",
         "aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
         "accumulate=False) -> Tensor"}) {
-    library.define(schema)
-        .shape<index_put_shape<int64_t>, index_put_shape<SymInt>>()
-        .kernel<index_put_kernel>();
+    library.define(schema).shape<index_put_shape<Size>, index_put_shape<SymInt>>().kernel<index_put_kernel>();
   }
   for (const char* const schema : {"aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool "
                                    "accumulate=False) -> Tensor(a!)",

@@ -28,16 +28,16 @@ Tensor at_least_1d(const Tensor& tensor) {
 struct OneIndex {
   OneIndex(const Tensor& self, size_t dim, const Tensor& index) : indices(dim) {
     indices.push_back(index);
-    std::vector<Info<int64_t>> infos(dim);
+    std::vector<Info<Size>> infos(dim);
     infos.push_back(info_of(index));
-    plan = plan_index<int64_t>(info_of(self), infos);
+    plan = plan_index<Size>(info_of(self), infos);
   }
   std::vector<Tensor> indices;
-  IndexPlan<int64_t> plan;
+  IndexPlan<Size> plan;
 };
 
 template <typename N>
-Info<N> index_select_shape(const Info<N>& self, int64_t dim, const Info<N>& index) {
+Info<N> index_select_shape(const Info<N>& self, Size dim, const Info<N>& index) {
   if (index.dim() > 1) {
     throw Error(ErrorCode::kInvalidArgument, "index_select(): Index is supposed to be a vector");
   }
@@ -49,8 +49,7 @@ Info<N> index_select_shape(const Info<N>& self, int64_t dim, const Info<N>& inde
   if (self.dim() > 0) sizes[d] = index.element_count();
   return contiguous<N>(self.dtype, std::move(sizes), self.device);
 }
-void index_select_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
-                         Tensor& out) {
+void index_select_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index, Tensor& out) {
   const Tensor from = at_least_1d(self);
   const Tensor vector = at_least_1d(index);
   const OneIndex one(from, wrap_dim(dim, self.dim()), vector);
@@ -75,7 +74,7 @@ Info<N> embedding_shape(const Info<N>& weight, const Info<N>& indices, N, bool, 
   sizes.push_back(weight.sizes[1]);
   return contiguous<N>(weight.dtype, std::move(sizes), weight.device);
 }
-void embedding_kernel(Context& context, const Tensor& weight, const Tensor& indices, int64_t, bool, bool,
+void embedding_kernel(Context& context, const Tensor& weight, const Tensor& indices, Size, bool, bool,
                       Tensor& out) {
   for (const int64_t value : read_indices(indices)) {
     if (value < 0 || value >= weight.sizes()[0]) {
@@ -131,12 +130,11 @@ void write(Context& context, const Tensor& self, int64_t dim, const Tensor& inde
 }
 
 template <typename N>
-Info<N> index_add_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& source,
-                        Scalar) {
+Info<N> index_add_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& source, Scalar) {
   check_source(self, wrap_dim(dim, self.dim()), index, source, "index_add");
   return copy_info(self);
 }
-void index_add_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void index_add_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                       const Tensor& source, Scalar alpha, Tensor& out) {
   const bool is_one = alpha == Scalar(1) || alpha == Scalar(1.0);
   Context inner = context.without_interceptor();
@@ -144,17 +142,17 @@ void index_add_kernel(Context& context, const Tensor& self, int64_t dim, const T
         is_one ? source : call(inner, "aten::mul.Tensor", source, wrapped_number(alpha)), Combine::kAdd, out);
 }
 template <typename N>
-Info<N> index_copy_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& source) {
+Info<N> index_copy_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& source) {
   check_source(self, wrap_dim(dim, self.dim()), index, source, "index_copy_");
   return copy_info(self);
 }
-void index_copy_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void index_copy_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                        const Tensor& source, Tensor& out) {
   write(context, self, dim, index, source, Combine::kReplace, out);
 }
 
 template <typename N>
-Info<N> fill_info(const Info<N>& self, int64_t dim, const Info<N>& index) {
+Info<N> fill_info(const Info<N>& self, Size dim, const Info<N>& index) {
   wrap_dim(dim, self.dim());
   if (index.dim() > 1) {
     throw Error(ErrorCode::kInvalidArgument, "Index has to be a vector/scalar");
@@ -168,10 +166,10 @@ Info<N> fill_info(const Info<N>& self, int64_t dim, const Info<N>& index) {
           .device = self.device};
 }
 template <typename N>
-Info<N> fill_scalar_shape(const Info<N>& self, int64_t dim, const Info<N>& index, Scalar) {
+Info<N> fill_scalar_shape(const Info<N>& self, Size dim, const Info<N>& index, Scalar) {
   return fill_info(self, dim, index);
 }
-void fill_scalar_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index, Scalar value,
+void fill_scalar_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index, Scalar value,
                         Tensor& out) {
   copy_into(context, self, out);
   const Tensor target = at_least_1d(out);
@@ -179,7 +177,7 @@ void fill_scalar_kernel(Context& context, const Tensor& self, int64_t dim, const
   write_indexed(context, target, one.plan, one.indices, scalar_tensor(value, out.dtype()), Combine::kReplace);
 }
 template <typename N>
-Info<N> fill_tensor_shape(const Info<N>& self, int64_t dim, const Info<N>& index, const Info<N>& value) {
+Info<N> fill_tensor_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& value) {
   if (value.dim() != 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} "
@@ -188,13 +186,13 @@ Info<N> fill_tensor_shape(const Info<N>& self, int64_t dim, const Info<N>& index
   }
   return fill_info(self, dim, index);
 }
-void fill_tensor_kernel(Context& context, const Tensor& self, int64_t dim, const Tensor& index,
+void fill_tensor_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index,
                         const Tensor& value, Tensor& out) {
   fill_scalar_kernel(context, self, dim, index, item(value), out);
 }
 
 // ---- one_hot
-Tensor one_hot(Context& context, const Tensor& self, int64_t classes) {
+Tensor one_hot(Context& context, const Tensor& self, Size classes) {
   if (self.dtype() != DType::kInt64) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("one_hot is only applicable to index tensor of type LongTensor, got {}",
@@ -230,27 +228,27 @@ Tensor one_hot(Context& context, const Tensor& self, int64_t classes) {
 
 void define_index_rows(Library& library) {
   library.define("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor")
-      .shape<index_select_shape<int64_t>, index_select_shape<SymInt>>()
+      .shape<index_select_shape<Size>, index_select_shape<SymInt>>()
       .kernel<index_select_kernel>();
   library
       .define(
           "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
           "scale_grad_by_freq=False, bool sparse=False) -> Tensor")
-      .shape<embedding_shape<int64_t>, embedding_shape<SymInt>>()
+      .shape<embedding_shape<Size>, embedding_shape<SymInt>>()
       .kernel<embedding_kernel>();
   library
       .define(
           "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor")
-      .shape<index_add_shape<int64_t>, index_add_shape<SymInt>>()
+      .shape<index_add_shape<Size>, index_add_shape<SymInt>>()
       .kernel<index_add_kernel>();
   library.define("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
-      .shape<index_copy_shape<int64_t>, index_copy_shape<SymInt>>()
+      .shape<index_copy_shape<Size>, index_copy_shape<SymInt>>()
       .kernel<index_copy_kernel>();
   library.define("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
-      .shape<fill_scalar_shape<int64_t>, fill_scalar_shape<SymInt>>()
+      .shape<fill_scalar_shape<Size>, fill_scalar_shape<SymInt>>()
       .kernel<fill_scalar_kernel>();
   library.define("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
-      .shape<fill_tensor_shape<int64_t>, fill_tensor_shape<SymInt>>()
+      .shape<fill_tensor_shape<Size>, fill_tensor_shape<SymInt>>()
       .kernel<fill_tensor_kernel>();
   library.define("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor").function<one_hot>();
 }

@@ -19,7 +19,7 @@ Tensor nonzero(Context& context, const Tensor& self) {
   }
   const std::vector<std::vector<int64_t>> positions = nonzero_positions(self);
   const auto count = static_cast<int64_t>(positions[0].size());
-  Info<int64_t> info = contiguous<int64_t>(DType::kInt64, {count, static_cast<int64_t>(self.dim())});
+  Info<Size> info = contiguous<Size>(DType::kInt64, {count, static_cast<int64_t>(self.dim())});
   info.strides = {1, count};
   Tensor out = context.allocate(info);
   for (size_t d = 0; d < positions.size() && count > 0; ++d) {
@@ -41,17 +41,18 @@ TensorList nonzero_columns(Context& context, const Tensor& self) {
 }
 
 template <typename N>
-Info<N> nonzero_static_shape(const Info<N>& self, N size, int64_t) {
+Info<N> nonzero_static_shape(const Info<N>& self, N size, Size) {
   return contiguous<N>(DType::kInt64, {size, N(static_cast<int64_t>(self.dim()))}, self.device);
 }
-void nonzero_static_kernel(Context&, const Tensor& self, int64_t size, int64_t fill_value, Tensor& out) {
+void nonzero_static_kernel(Context&, const Tensor& self, Size size, Size fill_value, Tensor& out) {
   const std::vector<std::vector<int64_t>> positions = nonzero_positions(self);
   const auto rank = static_cast<int64_t>(positions.size());
   auto* const to = out.mutable_data<int64_t>();
   for (int64_t i = 0; i < size; ++i) {
     for (int64_t d = 0; d < rank; ++d) {
       const std::vector<int64_t>& list = positions[static_cast<size_t>(d)];
-      to[i * rank + d] = i < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(i)] : fill_value;
+      to[i * rank + d] =
+          i < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(i)] : fill_value.value();
     }
   }
 }
@@ -186,17 +187,17 @@ void define_masked(Library& library) {
     library.define(schema).function<nonzero_columns>();
   }
   library.define("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor")
-      .shape<nonzero_static_shape<int64_t>, nonzero_static_shape<SymInt>>()
+      .shape<nonzero_static_shape<Size>, nonzero_static_shape<SymInt>>()
       .kernel<nonzero_static_kernel>();
   library.define("aten::masked_select(Tensor self, Tensor mask) -> Tensor").function<masked_select>();
   library.define("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
-      .shape<masked_scatter_shape<int64_t>, masked_scatter_shape<SymInt>>()
+      .shape<masked_scatter_shape<Size>, masked_scatter_shape<SymInt>>()
       .kernel<masked_scatter_kernel>();
   library.define("aten::take(Tensor self, Tensor index) -> Tensor")
-      .shape<take_shape<int64_t>, take_shape<SymInt>>()
+      .shape<take_shape<Size>, take_shape<SymInt>>()
       .kernel<take_kernel>();
   library.define("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
-      .shape<put_shape<int64_t>, put_shape<SymInt>>()
+      .shape<put_shape<Size>, put_shape<SymInt>>()
       .kernel<put_kernel>();
 }
 

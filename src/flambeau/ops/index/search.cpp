@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/stoppable.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
@@ -66,7 +68,7 @@ void run_search(Context& context, const Tensor& sequence, const Tensor& values, 
     }
   }
   const DType common = promote(sequence.dtype(), values.dtype());
-  std::vector<int64_t> places(static_cast<size_t>(values.element_count()));
+  ScratchVector<int64_t> places(static_cast<size_t>(values.element_count()));
   with_compute_type(common, [&]<typename T>(T) {
     if constexpr (!kIsComplex<T>) {
       const std::vector<T> sorted = values_as<T>(sequence, common);
@@ -169,14 +171,16 @@ void bucketize_scalar_kernel(Context& context, Scalar self, const Tensor& bounda
 // ---- isin
 void run_isin(const Tensor& elements, const Tensor& tests, DType common, bool invert, Tensor& out) {
   if (is_complex(common)) fail_dtype("isin", common);
-  std::vector<uint8_t> found(static_cast<size_t>(elements.element_count()));
+  ScratchVector<uint8_t> found(static_cast<size_t>(elements.element_count()));
   with_compute_type(common, [&]<typename T>(T) {
     if constexpr (!kIsComplex<T>) {
       std::vector<T> set = values_as<T>(tests, common);
       std::erase_if(set, [](T x) { return is_nan(x); });
-      std::sort(set.begin(), set.end());
+      WorkPoller poll;
+      std::sort(set.begin(), set.end(), stoppable(poll, std::less<>()));
       const std::vector<T> wanted = values_as<T>(elements, common);
       for (size_t i = 0; i < wanted.size(); ++i) {
+        poll();
         const bool is_in = !is_nan(wanted[i]) && std::binary_search(set.begin(), set.end(), wanted[i]);
         found[i] = is_in != invert ? 1 : 0;
       }
@@ -215,43 +219,43 @@ void define_search(Library& library) {
       .define(
           "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
           "right=False, str? side=None, Tensor? sorter=None) -> Tensor")
-      .shape<search_shape<int64_t>, search_shape<SymInt>>()
+      .shape<search_shape<Size>, search_shape<SymInt>>()
       .kernel<search_kernel>();
   library
       .define(
           "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
           "right=False, str? side=None, Tensor? sorter=None) -> Tensor")
-      .shape<search_scalar_shape<int64_t>, search_scalar_shape<SymInt>>()
+      .shape<search_scalar_shape<Size>, search_scalar_shape<SymInt>>()
       .kernel<search_scalar_kernel>();
   library
       .define(
           "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) "
           "-> Tensor")
-      .shape<bucketize_shape<int64_t>, bucketize_shape<SymInt>>()
+      .shape<bucketize_shape<Size>, bucketize_shape<SymInt>>()
       .kernel<bucketize_kernel>();
   library
       .define(
           "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) "
           "-> Tensor")
-      .shape<bucketize_scalar_shape<int64_t>, bucketize_scalar_shape<SymInt>>()
+      .shape<bucketize_scalar_shape<Size>, bucketize_scalar_shape<SymInt>>()
       .kernel<bucketize_scalar_kernel>();
   library
       .define(
           "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
           "invert=False) -> Tensor")
-      .shape<isin_shape<int64_t>, isin_shape<SymInt>>()
+      .shape<isin_shape<Size>, isin_shape<SymInt>>()
       .kernel<isin_kernel>();
   library
       .define(
           "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
           "invert=False) -> Tensor")
-      .shape<isin_scalar_shape<int64_t>, isin_scalar_shape<SymInt>>()
+      .shape<isin_scalar_shape<Size>, isin_scalar_shape<SymInt>>()
       .kernel<isin_scalar_kernel>();
   library
       .define(
           "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
           "invert=False) -> Tensor")
-      .shape<scalar_isin_shape<int64_t>, scalar_isin_shape<SymInt>>()
+      .shape<scalar_isin_shape<Size>, scalar_isin_shape<SymInt>>()
       .kernel<scalar_isin_kernel>();
 }
 

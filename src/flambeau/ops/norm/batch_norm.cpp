@@ -207,20 +207,20 @@ void define_batch_norm(Library& library) {
       .define(
           "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<native_batch_norm_shape<int64_t>, native_batch_norm_shape<SymInt>>()
+      .shape<native_batch_norm_shape<Size>, native_batch_norm_shape<SymInt>>()
       .kernel<native_batch_norm_kernel>();
   library
       .define(
           "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor")
-      .shape<batch_norm_shape<int64_t>, batch_norm_shape<SymInt>>()
+      .shape<batch_norm_shape<Size>, batch_norm_shape<SymInt>>()
       .kernel<batch_norm_kernel>();
   library
       .define(
           "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
           "running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, "
           "Tensor, Tensor)")
-      .shape<legit_shape<int64_t>, legit_shape<SymInt>>()
+      .shape<legit_shape<Size>, legit_shape<SymInt>>()
       .kernel<legit_kernel>();
   library
       .define(
@@ -232,33 +232,33 @@ void define_batch_norm(Library& library) {
       .define(
           "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool "
           "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<no_stats_shape<int64_t>, no_stats_shape<SymInt>>()
+      .shape<no_stats_shape<Size>, no_stats_shape<SymInt>>()
       .kernel<no_stats_kernel>();
   library
       .define(
           "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor "
           "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<no_training_shape<int64_t>, no_training_shape<SymInt>>()
+      .shape<no_training_shape<Size>, no_training_shape<SymInt>>()
       .kernel<no_training_kernel>();
   library
       .define(
           "aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
           "running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, "
           "Tensor, Tensor running_mean_out, Tensor running_var_out)")
-      .shape<functional_shape<int64_t>, functional_shape<SymInt>>()
+      .shape<functional_shape<Size>, functional_shape<SymInt>>()
       .kernel<functional_kernel>();
   library
       .define(
           "aten::_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
           "Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)")
-      .shape<no_update_shape<int64_t>, no_update_shape<SymInt>>()
+      .shape<no_update_shape<Size>, no_update_shape<SymInt>>()
       .kernel<no_update_kernel>();
   library
       .define(
           "aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
           "running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, "
           "Tensor)")
-      .shape<with_update_shape<int64_t>, with_update_shape<SymInt>>()
+      .shape<with_update_shape<Size>, with_update_shape<SymInt>>()
       .kernel<with_update_kernel>();
 }
 

@@ -113,7 +113,7 @@ DType statistics_dtype(const Tensor& input, const BatchNorm& norm) {
 // Where something does not lie evenly, PyTorch computes step by step, and half precision is rounded at each.
 bool takes_steps(const Tensor& input, const BatchNorm& norm) {
   if (dtype_size(statistics_dtype(input, norm)) != 2) return false;
-  const Info<int64_t> info = info_of(input);
+  const Info<Size> info = info_of(input);
   if (!is_contiguous(info) && !is_channels_last(info)) return true;
   for (const Tensor* const tensor : {norm.weight, norm.bias, norm.running_mean, norm.running_var}) {
     if (tensor != nullptr && !tensor->is_contiguous()) return true;
@@ -236,12 +236,12 @@ void run(Context& context, const Tensor& input, const BatchNorm& norm, const Rou
 
 void run_batch_norm(Context& context, const Tensor& input, const BatchNorm& norm, const Tensor& out,
                     const Tensor* save_mean, const Tensor* save_rstd) {
-  const Info<int64_t> info = info_of(input);
+  const Info<Size> info = info_of(input);
   const Rounding rounding{statistics_dtype(input, norm), is_contiguous(info) || is_channels_last(info),
                           takes_steps(input, norm)};
   Tensor same = input;
   if (!(input.strides() == out.strides()) && !(input.is_contiguous() && out.is_contiguous())) {
-    Info<int64_t> laid = info_of(out);
+    Info<Size> laid = info_of(out);
     laid.offset = 0;
     same = context.allocate(laid);
     copy_into(context, input, same);

@@ -25,8 +25,8 @@ Info<N> group_out(const Info<N>& input) {
 
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> native_group_norm_shape(const Info<N>& input, const Info<N>* weight,
-                                                              const Info<N>* bias, N batch, N, N,
-                                                              int64_t groups, double) {
+                                                              const Info<N>* bias, N batch, N, N, Size groups,
+                                                              double) {
   const Info<N>* const parameter = weight != nullptr ? weight : bias;
   const DType dtype = parameter != nullptr && parameter->dtype != input.dtype ? DType::kFloat32 : input.dtype;
   const Info<N> statistics = contiguous<N>(dtype, {batch, N(groups)}, input.device);
@@ -106,13 +106,13 @@ void run_any(Context& context, const Tensor& input, const Tensor* weight, const 
 }
 
 void native_group_norm_kernel(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
-                              int64_t batch, int64_t channels, int64_t space, int64_t groups, double eps,
-                              Tensor& out, Tensor& mean, Tensor& rstd) {
+                              Size batch, Size channels, Size space, Size groups, double eps, Tensor& out,
+                              Tensor& mean, Tensor& rstd) {
   run_any(context, input, weight, bias, batch, channels, space, groups, eps, out, &mean, &rstd);
 }
 
 template <typename N>
-Info<N> group_norm_shape(const Info<N>& input, int64_t groups, const Info<N>* weight, const Info<N>* bias,
+Info<N> group_norm_shape(const Info<N>& input, Size groups, const Info<N>* weight, const Info<N>* bias,
                          double, bool) {
   if (input.dim() < 2) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -134,7 +134,7 @@ Info<N> group_norm_shape(const Info<N>& input, int64_t groups, const Info<N>* we
   }
   return group_out(input);
 }
-void group_norm_kernel(Context& context, const Tensor& input, int64_t groups, const Tensor* weight,
+void group_norm_kernel(Context& context, const Tensor& input, Size groups, const Tensor* weight,
                        const Tensor* bias, double eps, bool, Tensor& out) {
   const int64_t batch = input.sizes()[0];
   const int64_t channels = input.sizes()[1];
@@ -215,19 +215,19 @@ void define_group_norm(Library& library) {
       .define(
           "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
           "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<native_group_norm_shape<int64_t>, native_group_norm_shape<SymInt>>()
+      .shape<native_group_norm_shape<Size>, native_group_norm_shape<SymInt>>()
       .kernel<native_group_norm_kernel>();
   library
       .define(
           "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
           "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor")
-      .shape<group_norm_shape<int64_t>, group_norm_shape<SymInt>>()
+      .shape<group_norm_shape<Size>, group_norm_shape<SymInt>>()
       .kernel<group_norm_kernel>();
   library
       .define(
           "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
-      .shape<instance_norm_shape<int64_t>, instance_norm_shape<SymInt>>()
+      .shape<instance_norm_shape<Size>, instance_norm_shape<SymInt>>()
       .kernel<instance_norm_kernel>();
 }
 

@@ -150,7 +150,7 @@ void run_layer_norm(Context& context, const Tensor& input, size_t count, const T
   write_all(rstds, *rstd);
 }
 
-void run_any(Context& context, const Tensor& input, std::span<const int64_t> normalized, const Tensor* weight,
+void run_any(Context& context, const Tensor& input, std::span<const Size> normalized, const Tensor* weight,
              const Tensor* bias, double eps, Tensor& out, Tensor* mean, Tensor* rstd) {
   size_t count = 1;
   for (const int64_t size : normalized) count *= static_cast<size_t>(size);
@@ -166,7 +166,7 @@ void run_any(Context& context, const Tensor& input, std::span<const int64_t> nor
   }
 }
 
-void native_layer_norm_kernel(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+void native_layer_norm_kernel(Context& context, const Tensor& input, std::span<const Size> normalized,
                               const Tensor* weight, const Tensor* bias, double eps, Tensor& out, Tensor& mean,
                               Tensor& rstd) {
   run_any(context, input, normalized, weight, bias, eps, out, &mean, &rstd);
@@ -178,11 +178,11 @@ Info<N> layer_norm_shape(const Info<N>& input, std::span<const N> normalized, co
   check_normalized(input, normalized, weight, bias);
   return contiguous<N>(input.dtype, input.sizes, input.device);
 }
-void layer_norm_kernel(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+void layer_norm_kernel(Context& context, const Tensor& input, std::span<const Size> normalized,
                        const Tensor* weight, const Tensor* bias, double eps, bool, Tensor& out) {
   run_any(context, input, normalized, weight, bias, eps, out, nullptr, nullptr);
 }
-Tensor layer_norm_decomposition(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+Tensor layer_norm_decomposition(Context& context, const Tensor& input, std::span<const Size> normalized,
                                 const Tensor* weight, const Tensor* bias, double eps, bool) {
   const auto value = [](const Tensor* tensor) { return tensor == nullptr ? Value() : Value(*tensor); };
   return std::get<0>(call<std::tuple<Tensor, Tensor, Tensor>>(context, "aten::native_layer_norm", input,
@@ -207,7 +207,7 @@ Info<N> rms_norm_shape(const Info<N>& input, std::span<const N> normalized, cons
   return rms_info(input, normalized, weight);
 }
 template <typename N>
-std::tuple<Info<N>, Info<N>> fused_shape(const Info<N>& input, std::span<const int64_t> normalized,
+std::tuple<Info<N>, Info<N>> fused_shape(const Info<N>& input, std::span<const Size> normalized,
                                          const Info<N>* weight, std::optional<double>) {
   ShortList<N> sizes;
   for (const int64_t size : normalized) sizes.push_back(N(size));
@@ -259,7 +259,7 @@ void run_rms(Context& context, const Tensor& input, size_t count, const Tensor* 
   if (rstd != nullptr) write_all(rstds, *rstd);
 }
 
-void rms_complex(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+void rms_complex(Context& context, const Tensor& input, std::span<const Size> normalized,
                  const Tensor* weight, std::optional<double> eps, Tensor& out, Tensor* rstd) {
   Context inner = context.without_interceptor();
   Dims dims;
@@ -276,7 +276,7 @@ void rms_complex(Context& context, const Tensor& input, std::span<const int64_t>
   if (rstd != nullptr) copy_into(context, scale, *rstd);
 }
 
-void rms_any(Context& context, const Tensor& input, std::span<const int64_t> normalized, const Tensor* weight,
+void rms_any(Context& context, const Tensor& input, std::span<const Size> normalized, const Tensor* weight,
              std::optional<double> eps, Tensor& out, Tensor* rstd) {
   size_t count = 1;
   for (const int64_t size : normalized) count *= static_cast<size_t>(size);
@@ -288,11 +288,11 @@ void rms_any(Context& context, const Tensor& input, std::span<const int64_t> nor
     run_rms<float>(context, input, count, weight, eps, out, rstd);
   }
 }
-void rms_norm_kernel(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+void rms_norm_kernel(Context& context, const Tensor& input, std::span<const Size> normalized,
                      const Tensor* weight, std::optional<double> eps, Tensor& out) {
   rms_any(context, input, normalized, weight, eps, out, nullptr);
 }
-void fused_kernel(Context& context, const Tensor& input, std::span<const int64_t> normalized,
+void fused_kernel(Context& context, const Tensor& input, std::span<const Size> normalized,
                   const Tensor* weight, std::optional<double> eps, Tensor& out, Tensor& rstd) {
   rms_any(context, input, normalized, weight, eps, out, &rstd);
 }
@@ -304,26 +304,26 @@ void define_layer_norm(Library& library) {
       .define(
           "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
           "float eps) -> (Tensor, Tensor, Tensor)")
-      .shape<native_layer_norm_shape<int64_t>, native_layer_norm_shape<SymInt>>()
+      .shape<native_layer_norm_shape<Size>, native_layer_norm_shape<SymInt>>()
       .kernel<native_layer_norm_kernel>();
   library
       .define(
           "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
           "float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor")
-      .shape<layer_norm_shape<int64_t>, layer_norm_shape<SymInt>>()
+      .shape<layer_norm_shape<Size>, layer_norm_shape<SymInt>>()
       .kernel<layer_norm_kernel>()
       .decomposition<layer_norm_decomposition>();
   library
       .define(
           "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> "
           "Tensor")
-      .shape<rms_norm_shape<int64_t>, rms_norm_shape<SymInt>>()
+      .shape<rms_norm_shape<Size>, rms_norm_shape<SymInt>>()
       .kernel<rms_norm_kernel>();
   library
       .define(
           "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> "
           "(Tensor, Tensor)")
-      .shape<fused_shape<int64_t>, fused_shape<SymInt>>()
+      .shape<fused_shape<Size>, fused_shape<SymInt>>()
       .kernel<fused_kernel>();
 }
 

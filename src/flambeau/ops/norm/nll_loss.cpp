@@ -58,7 +58,7 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
 
 template <typename N>
 std::tuple<Info<N>, Info<N>> nll_shape(const Info<N>& self, const Info<N>& target, const Info<N>* weight,
-                                       int64_t reduction, N) {
+                                       Size reduction, N) {
   if (self.dim() < 1 || self.dim() > 2) {
     throw Error(ErrorCode::kInvalidArgument, "input tensor should be 1D or 2D");
   }
@@ -85,14 +85,14 @@ std::tuple<Info<N>, Info<N>> nll_shape(const Info<N>& self, const Info<N>& targe
     return {contiguous<N>(self.dtype, {self.sizes[0]}, self.device), scalar};
   return {scalar, scalar};
 }
-void nll_kernel(Context&, const Tensor& self, const Tensor& target, const Tensor* weight, int64_t reduction,
-                int64_t ignored, Tensor& out, Tensor& total) {
+void nll_kernel(Context&, const Tensor& self, const Tensor& target, const Tensor* weight, Size reduction,
+                Size ignored, Tensor& out, Tensor& total) {
   const int64_t batch = self.dim() == 2 ? self.sizes()[0] : 1;
   run_nll(self, batch, self.sizes().back(), 1, target, weight, reduction, ignored, out, total);
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>> nll2d_shape(const Info<N>& self, const Info<N>& target, const Info<N>* weight,
-                                         int64_t reduction, N) {
+                                         Size reduction, N) {
   const bool fits = self.dim() == 4 && target.dim() == 3 && self.sizes[0] == target.sizes[0] &&
                     self.sizes[2] == target.sizes[1] && self.sizes[3] == target.sizes[2];
   if (!fits) {
@@ -108,8 +108,8 @@ std::tuple<Info<N>, Info<N>> nll2d_shape(const Info<N>& self, const Info<N>& tar
   if (reduction == kNone) return {contiguous<N>(self.dtype, target.sizes, self.device), scalar};
   return {scalar, scalar};
 }
-void nll2d_kernel(Context&, const Tensor& self, const Tensor& target, const Tensor* weight, int64_t reduction,
-                  int64_t ignored, Tensor& out, Tensor& total) {
+void nll2d_kernel(Context&, const Tensor& self, const Tensor& target, const Tensor* weight, Size reduction,
+                  Size ignored, Tensor& out, Tensor& total) {
   run_nll(self, self.sizes()[0], self.sizes()[1], self.sizes()[2] * self.sizes()[3], target, weight,
           reduction, ignored, out, total);
 }
@@ -117,17 +117,17 @@ void nll2d_kernel(Context&, const Tensor& self, const Tensor& target, const Tens
 Value optional(const Tensor* tensor) { return tensor == nullptr ? Value() : Value(*tensor); }
 
 Tensor nll_loss(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                int64_t reduction, int64_t ignored) {
+                Size reduction, Size ignored) {
   return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss_forward", self, target,
                                                       optional(weight), reduction, ignored));
 }
 Tensor nll_loss2d(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                  int64_t reduction, int64_t ignored) {
+                  Size reduction, Size ignored) {
   return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss2d_forward", self, target,
                                                       optional(weight), reduction, ignored));
 }
 template <typename N>
-Info<N> nll_loss_nd_shape(const Info<N>& self, const Info<N>& target, const Info<N>*, int64_t reduction, N) {
+Info<N> nll_loss_nd_shape(const Info<N>& self, const Info<N>& target, const Info<N>*, Size reduction, N) {
   if (self.dim() == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Expected 1 or more dimensions (got 0)");
   }
@@ -141,7 +141,7 @@ Info<N> nll_loss_nd_shape(const Info<N>& self, const Info<N>& target, const Info
 }
 
 Tensor nll_loss_nd(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                   int64_t reduction, int64_t ignored) {
+                   Size reduction, Size ignored) {
   if (self.dim() == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Expected 1 or more dimensions (got 0)");
   }
@@ -222,7 +222,7 @@ Tensor with_smoothing(Context& context, const Tensor& self, const Tensor& target
 }
 
 Tensor cross_entropy(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                     int64_t reduction, int64_t ignored, double smoothing) {
+                     Size reduction, Size ignored, double smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
   if (self.sizes() == target.sizes()) {
     if (!is_floating(target.dtype())) {
@@ -246,13 +246,13 @@ void define_nll_loss(Library& library) {
       .define(
           "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
           "ignore_index) -> (Tensor output, Tensor total_weight)")
-      .shape<nll_shape<int64_t>, nll_shape<SymInt>>()
+      .shape<nll_shape<Size>, nll_shape<SymInt>>()
       .kernel<nll_kernel>();
   library
       .define(
           "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
           "ignore_index) -> (Tensor output, Tensor total_weight)")
-      .shape<nll2d_shape<int64_t>, nll2d_shape<SymInt>>()
+      .shape<nll2d_shape<Size>, nll2d_shape<SymInt>>()
       .kernel<nll2d_kernel>();
   library
       .define(
@@ -268,7 +268,7 @@ void define_nll_loss(Library& library) {
       .define(
           "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
           "ignore_index=-100) -> Tensor")
-      .shape<nll_loss_nd_shape<int64_t>, nll_loss_nd_shape<SymInt>>()
+      .shape<nll_loss_nd_shape<Size>, nll_loss_nd_shape<SymInt>>()
       .decomposition<nll_loss_nd>();
   library
       .define(

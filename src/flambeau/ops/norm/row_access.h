@@ -68,8 +68,8 @@ std::vector<T> read_all(const Tensor* tensor) {
               kRowType<T>, values.data());
   return values;
 }
-template <typename T>
-void write_all(const std::vector<T>& values, const Tensor& packed) {
+template <typename T, typename A>
+void write_all(const std::vector<T, A>& values, const Tensor& packed) {
   store_packed(kRowType<T>, values.data(), values.size(), packed.dtype(), packed.mutable_data(),
                static_cast<int64_t>(packed.element_size()));
 }

@@ -74,13 +74,13 @@ void safe_softmax_doubles(const void* input, size_t length, void* const* outputs
 }
 
 template <typename N>
-Info<N> softmax_info(const Info<N>& self, int64_t dim, DType dtype) {
+Info<N> softmax_info(const Info<N>& self, Size dim, DType dtype) {
   wrap_dim(dim, self.dim());
   return contiguous<N>(dtype, self.sizes, self.device);
 }
 
 template <typename N>
-Info<N> softmax_shape(const Info<N>& self, int64_t dim, bool half_to_float) {
+Info<N> softmax_shape(const Info<N>& self, Size dim, bool half_to_float) {
   if (half_to_float) {
     throw Error(ErrorCode::kUnsupported, "softmax with half to float conversion is not supported on CPU");
   }
@@ -100,7 +100,7 @@ void run_softmax(Context& context, const Tensor& self, int64_t dim, Line floats,
 }
 
 template <bool kLog>
-void softmax_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
+void softmax_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& out) {
   if constexpr (kLog) {
     run_softmax(context, self, dim, log_softmax_floats, softmax_doubles<true>,
                 "log_softmax_lastdim_kernel_impl", out);
@@ -111,19 +111,17 @@ void softmax_kernel(Context& context, const Tensor& self, int64_t dim, bool, Ten
 }
 
 template <typename N>
-Info<N> softmax_int_shape(const Info<N>& self, int64_t dim, std::optional<DType> dtype) {
+Info<N> softmax_int_shape(const Info<N>& self, Size dim, std::optional<DType> dtype) {
   return softmax_info(self, dim, dtype.value_or(self.dtype));
 }
 template <bool kLog>
-void softmax_int_kernel(Context& context, const Tensor& self, int64_t dim, std::optional<DType>,
-                        Tensor& out) {
+void softmax_int_kernel(Context& context, const Tensor& self, Size dim, std::optional<DType>, Tensor& out) {
   if (self.dtype() == out.dtype()) return softmax_kernel<kLog>(context, self, dim, false, out);
   Tensor converted = context.allocate(out.dtype(), self.sizes());
   copy_into(context, self, converted);
   softmax_kernel<kLog>(context, converted, dim, false, out);
 }
-void safe_softmax_kernel(Context& context, const Tensor& self, int64_t dim, std::optional<DType>,
-                         Tensor& out) {
+void safe_softmax_kernel(Context& context, const Tensor& self, Size dim, std::optional<DType>, Tensor& out) {
   Tensor converted = self;
   if (self.dtype() != out.dtype()) {
     converted = context.allocate(out.dtype(), self.sizes());
@@ -137,27 +135,27 @@ void safe_softmax_kernel(Context& context, const Tensor& self, int64_t dim, std:
 
 void define_softmax(Library& library) {
   library.define("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
-      .shape<softmax_shape<int64_t>, softmax_shape<SymInt>>()
+      .shape<softmax_shape<Size>, softmax_shape<SymInt>>()
       .kernel<softmax_kernel<false>>();
   library.define("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
-      .shape<softmax_shape<int64_t>, softmax_shape<SymInt>>()
+      .shape<softmax_shape<Size>, softmax_shape<SymInt>>()
       .kernel<softmax_kernel<true>>();
   for (const char* const schema :
        {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
         "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"}) {
     library.define(schema)
-        .shape<softmax_int_shape<int64_t>, softmax_int_shape<SymInt>>()
+        .shape<softmax_int_shape<Size>, softmax_int_shape<SymInt>>()
         .kernel<softmax_int_kernel<false>>();
   }
   for (const char* const schema :
        {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
         "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}) {
     library.define(schema)
-        .shape<softmax_int_shape<int64_t>, softmax_int_shape<SymInt>>()
+        .shape<softmax_int_shape<Size>, softmax_int_shape<SymInt>>()
         .kernel<softmax_int_kernel<true>>();
   }
   library.define("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
-      .shape<softmax_int_shape<int64_t>, softmax_int_shape<SymInt>>()
+      .shape<softmax_int_shape<Size>, softmax_int_shape<SymInt>>()
       .kernel<safe_softmax_kernel>();
 }
 

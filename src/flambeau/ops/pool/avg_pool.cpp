@@ -7,12 +7,12 @@
 namespace flambeau::ops {
 namespace {
 
-using Numbers = std::span<const int64_t>;
-constexpr int64_t kOne[] = {1};
+using Numbers = std::span<const Size>;
+constexpr Size kOne[] = {1};
 
 template <typename N>
 Info<N> mean_info(const Info<N>& self, size_t dims, Numbers kernel_size, Numbers stride, Numbers padding,
-                  bool ceil_mode, std::optional<int64_t> divisor_override) {
+                  bool ceil_mode, std::optional<Size> divisor_override) {
   require(!divisor_override || *divisor_override != 0, "divisor must be not zero");
   return plain_pool_info(self, dims, pool_arguments(dims, kernel_size, stride, padding, kOne, ceil_mode),
                          dims == 2);
@@ -44,13 +44,13 @@ void avg_pool1d_kernel(Context& context, const Tensor& self, Numbers kernel_size
 
 template <typename N, size_t kDims>
 Info<N> avg_pool_shape(const Info<N>& self, Numbers kernel_size, Numbers stride, Numbers padding,
-                       bool ceil_mode, bool, std::optional<int64_t> divisor_override) {
+                       bool ceil_mode, bool, std::optional<Size> divisor_override) {
   return mean_info(self, kDims, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
 template <size_t kDims>
 void avg_pool_kernel(Context& context, const Tensor& self, Numbers kernel_size, Numbers stride,
                      Numbers padding, bool ceil_mode, bool count_include_pad,
-                     std::optional<int64_t> divisor_override, Tensor& out) {
+                     std::optional<Size> divisor_override, Tensor& out) {
   pool_windows(context, self, kDims, kernel_size, stride, padding, ceil_mode, count_include_pad,
                divisor_override, out);
 }
@@ -91,35 +91,35 @@ void define_avg_pool(Library& library) {
       .define(
           "aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
           "ceil_mode=False, bool count_include_pad=True) -> Tensor")
-      .shape<avg_pool1d_shape<int64_t>, avg_pool1d_shape<SymInt>>()
+      .shape<avg_pool1d_shape<Size>, avg_pool1d_shape<SymInt>>()
       .kernel<avg_pool1d_kernel>();
   library
       .define(
           "aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
           "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
-      .shape<avg_pool_shape<int64_t, 2>, avg_pool_shape<SymInt, 2>>()
+      .shape<avg_pool_shape<Size, 2>, avg_pool_shape<SymInt, 2>>()
       .kernel<avg_pool_kernel<2>>();
   library
       .define(
           "aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
           "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
-      .shape<avg_pool_shape<int64_t, 3>, avg_pool_shape<SymInt, 3>>()
+      .shape<avg_pool_shape<Size, 3>, avg_pool_shape<SymInt, 3>>()
       .kernel<avg_pool_kernel<3>>();
   library.define("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
-      .shape<adaptive_avg1d_shape<int64_t>, adaptive_avg1d_shape<SymInt>>()
+      .shape<adaptive_avg1d_shape<Size>, adaptive_avg1d_shape<SymInt>>()
       .kernel<adaptive_avg_kernel<1>>();
   for (const char* const schema :
        {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
         "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"}) {
     library.define(schema)
-        .shape<adaptive_avg_shape<int64_t, 2>, adaptive_avg_shape<SymInt, 2>>()
+        .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
         .kernel<adaptive_avg_kernel<2>>();
   }
   for (const char* const schema :
        {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
         "aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"}) {
     library.define(schema)
-        .shape<adaptive_avg_shape<int64_t, 3>, adaptive_avg_shape<SymInt, 3>>()
+        .shape<adaptive_avg_shape<Size, 3>, adaptive_avg_shape<SymInt, 3>>()
         .kernel<adaptive_avg_kernel<3>>();
   }
 }

@@ -7,7 +7,7 @@
 namespace flambeau::ops {
 namespace {
 
-using Numbers = std::span<const int64_t>;
+using Numbers = std::span<const Size>;
 
 template <typename N, size_t kDims>
 Info<N> max_pool_shape(const Info<N>& self, Numbers kernel_size, Numbers stride, Numbers padding,
@@ -76,13 +76,13 @@ template <size_t kDims>
 void define_dims(Library& library, std::string_view plain, std::string_view indexed,
                  std::string_view adaptive) {
   library.define(plain)
-      .template shape<max_pool_shape<int64_t, kDims>, max_pool_shape<SymInt, kDims>>()
+      .template shape<max_pool_shape<Size, kDims>, max_pool_shape<SymInt, kDims>>()
       .template kernel<max_pool_kernel<kDims>>();
   library.define(indexed)
-      .template shape<max_pool_indices_shape<int64_t, kDims>, max_pool_indices_shape<SymInt, kDims>>()
+      .template shape<max_pool_indices_shape<Size, kDims>, max_pool_indices_shape<SymInt, kDims>>()
       .template kernel<max_pool_indices_kernel<kDims>>();
   library.define(adaptive)
-      .template shape<adaptive_max_shape<int64_t, kDims>, adaptive_max_shape<SymInt, kDims>>()
+      .template shape<adaptive_max_shape<Size, kDims>, adaptive_max_shape<SymInt, kDims>>()
       .template kernel<adaptive_max_kernel<kDims>>();
 }
 

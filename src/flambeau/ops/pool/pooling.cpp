@@ -9,9 +9,9 @@
 namespace flambeau::ops {
 namespace {
 
-Dims for_each_pooled(std::span<const int64_t> given, size_t dims, const char* name) {
-  if (given.size() == dims) return Dims(given);
-  if (given.size() == 1) return Dims(dims, given[0]);
+ShortList<Size> for_each_pooled(std::span<const Size> given, size_t dims, const char* name) {
+  if (given.size() == dims) return given;
+  if (given.size() == 1) return ShortList<Size>(dims, given[0]);
   fail_argument(fmt::format("pooling: {} must either be a single int, or a tuple of {} ints", name, dims));
 }
 
@@ -19,7 +19,7 @@ Dims for_each_pooled(std::span<const int64_t> given, size_t dims, const char* na
 // one.
 Tensor in_order(Context& context, const Tensor& tensor, bool channels_last, bool copies) {
   const DType dtype = kernels::compute_dtype(tensor.dtype());
-  Info<int64_t> info = info_of(tensor);
+  Info<Size> info = info_of(tensor);
   const bool lies_so = channels_last ? is_channels_last(info) : is_contiguous(info);
   if (tensor.dtype() == dtype && lies_so) return tensor;
   info.dtype = dtype;
@@ -75,7 +75,7 @@ Windows empty_windows(const Tensor& input, const Tensor& out, size_t dims) {
   const size_t rank = input.dim();
   shape.batch = rank == dims + 2 ? input.sizes()[0] : 1;
   shape.channels = input.sizes()[rank - dims - 1];
-  const Info<int64_t> info = info_of(out);
+  const Info<Size> info = info_of(out);
   shape.is_channels_last = rank == dims + 2 && !is_contiguous(info) && is_channels_last(info);
   for (size_t axis = 0; axis + dims < 3; ++axis) {
     windows.set(axis, [](int64_t) -> std::array<int64_t, 3> { return {0, 1, 1}; });
@@ -89,9 +89,8 @@ Windows empty_windows(const Tensor& input, const Tensor& out, size_t dims) {
 
 }  // namespace
 
-PoolArguments pool_arguments(size_t dims, std::span<const int64_t> kernel, std::span<const int64_t> stride,
-                             std::span<const int64_t> padding, std::span<const int64_t> dilation,
-                             bool rounds_up) {
+PoolArguments pool_arguments(size_t dims, std::span<const Size> kernel, std::span<const Size> stride,
+                             std::span<const Size> padding, std::span<const Size> dilation, bool rounds_up) {
   PoolArguments arguments;
   arguments.kernel = for_each_pooled(kernel, dims, "kernel_size");
   arguments.stride = stride.empty() ? arguments.kernel : for_each_pooled(stride, dims, "stride");
@@ -112,7 +111,7 @@ void check_pool_arguments(const PoolArguments& arguments) {
     if (arguments.dilation[d] <= 0)
       fail_argument(fmt::format("dilation should be greater than zero, but got dilation: {}",
                                 sizes_text(arguments.dilation.span())));
-    const int64_t reach = (arguments.kernel[d] - 1) * arguments.dilation[d] + 1;
+    const Size reach = (arguments.kernel[d] - 1) * arguments.dilation[d] + 1;
     if (arguments.padding[d] < 0)
       fail_argument(fmt::format("pad must be non-negative, but got pad: {}", arguments.padding[d]));
     if (arguments.padding[d] * 2 > reach)
@@ -145,12 +144,12 @@ Windows plain_windows(const Tensor& input, const Tensor& out, const PoolArgument
     axis.stride = arguments.stride[d];
     axis.padding = arguments.padding[d];
     windows.set(3 - dims + d, [&](int64_t o) -> std::array<int64_t, 3> {
-      const int64_t first = o * axis.stride - axis.padding;
-      const int64_t last = first + (axis.kernel - 1) * axis.step + 1;
-      const int64_t skipped = first < 0 ? (-first + axis.step - 1) / axis.step : 0;
-      const int64_t begin = first + skipped * axis.step;
-      return {begin, std::max(std::min(last, axis.in), begin),
-              std::min(last, axis.in + axis.padding) - first};
+      const Size first = Size(o) * axis.stride - axis.padding;
+      const Size last = first + (Size(axis.kernel) - 1) * axis.step + 1;
+      const Size skipped = first < 0 ? (-first + axis.step - 1) / axis.step : Size(0);
+      const Size begin = first + skipped * axis.step;
+      return {begin, larger(smaller(last, axis.in), begin),
+              smaller(last, Size(axis.in) + axis.padding) - first};
     });
   }
   return windows;
@@ -161,8 +160,8 @@ Windows adaptive_windows(const Tensor& input, const Tensor& out, size_t dims) {
   for (size_t d = 0; d < dims; ++d) {
     const WindowAxis& axis = windows.shape.axes[3 - dims + d];
     windows.set(3 - dims + d, [&](int64_t o) -> std::array<int64_t, 3> {
-      const int64_t begin = o * axis.in / axis.out;
-      const int64_t end = ((o + 1) * axis.in + axis.out - 1) / axis.out;
+      const Size begin = Size(o) * axis.in / axis.out;
+      const Size end = ((Size(o) + 1) * axis.in + axis.out - 1) / axis.out;
       return {begin, end, end - begin};
     });
   }

@@ -12,14 +12,13 @@
 namespace flambeau::ops {
 
 struct PoolArguments {
-  Dims kernel, stride, padding, dilation;
+  ShortList<Size> kernel, stride, padding, dilation;
   bool rounds_up = false;
 };
 
 // One number for each dimension; no stride is the kernel's size.
-PoolArguments pool_arguments(size_t dims, std::span<const int64_t> kernel, std::span<const int64_t> stride,
-                             std::span<const int64_t> padding, std::span<const int64_t> dilation,
-                             bool rounds_up);
+PoolArguments pool_arguments(size_t dims, std::span<const Size> kernel, std::span<const Size> stride,
+                             std::span<const Size> padding, std::span<const Size> dilation, bool rounds_up);
 void check_pool_arguments(const PoolArguments& arguments);
 [[noreturn]] void fail_pool_rank(size_t dims, const std::string& sizes);
 [[noreturn]] void fail_pool_size(const std::string& input, const std::string& output);

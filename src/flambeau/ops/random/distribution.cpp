@@ -112,7 +112,7 @@ void bernoulli_each(Context& context, const Value& given, const Tensor& p, const
   }
   kernels::Generator& generator = generator_of(context, given);
   // Laid out as the result's elements are drawn.
-  Info<int64_t> info = info_of(out);
+  Info<Size> info = info_of(out);
   info.dtype = p.dtype();
   info.offset = 0;
   info.strides = like_strides(info, MemoryFormat::kPreserve);
@@ -154,10 +154,10 @@ void random_kernel(Context& context, const Tensor&, const Value& given, Tensor& 
 }
 
 template <typename N>
-Info<N> random_from_shape(const Info<N>& self, int64_t, std::optional<int64_t>, const Value&) {
+Info<N> random_from_shape(const Info<N>& self, Size, std::optional<Size>, const Value&) {
   return like(self);
 }
-void random_from_kernel(Context& context, const Tensor&, int64_t from, std::optional<int64_t> to,
+void random_from_kernel(Context& context, const Tensor&, Size from, std::optional<Size> to,
                         const Value& given, Tensor& out) {
   kernels::Generator& generator = generator_of(context, given);
   draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
@@ -166,15 +166,15 @@ void random_from_kernel(Context& context, const Tensor&, int64_t from, std::opti
 }
 
 template <typename N>
-Info<N> random_to_shape(const Info<N>& self, int64_t, const Value&) {
+Info<N> random_to_shape(const Info<N>& self, Size, const Value&) {
   return like(self);
 }
-void random_to_kernel(Context& context, const Tensor& self, int64_t to, const Value& given, Tensor& out) {
+void random_to_kernel(Context& context, const Tensor& self, Size to, const Value& given, Tensor& out) {
   random_from_kernel(context, self, 0, to, given, out);
 }
 
 // ---- normal numbers, each with a mean or deviation of its own
-Tensor standard_normal(Context& context, const Value& generator, const Info<int64_t>& like_this, double std) {
+Tensor standard_normal(Context& context, const Value& generator, const Info<Size>& like_this, double std) {
   Tensor out = context.allocate(contiguous(like_this.dtype, like_this.sizes, like_this.device));
   draw_normal(context, generator, out, 0, std);
   return out;
@@ -184,7 +184,7 @@ Tensor normal_tensor_float(Context& context, const Tensor& mean, double std, con
   return call(context, "aten::add.Tensor", standard_normal(context, generator, info_of(mean), std), mean);
 }
 
-Tensor scaled(Context& context, const Value& generator, Info<int64_t> info, const Tensor& std) {
+Tensor scaled(Context& context, const Value& generator, Info<Size> info, const Tensor& std) {
   return call(context, "aten::mul.Tensor", standard_normal(context, generator, info, 1), std);
 }
 
@@ -193,7 +193,7 @@ Tensor normal_float_tensor(Context& context, double mean, const Tensor& std, con
 }
 
 Tensor normal_tensor_tensor(Context& context, const Tensor& mean, const Tensor& std, const Value& generator) {
-  Info<int64_t> info = info_of(mean);
+  Info<Size> info = info_of(mean);
   info.sizes = broadcast(mean.sizes(), std.sizes());
   return call(context, "aten::add.Tensor", scaled(context, generator, info, std), mean);
 }
@@ -203,7 +203,7 @@ Info<N> normal_size_shape(double, double, std::span<const N> size, const Value&,
                           std::optional<Layout>, std::optional<Device> device, std::optional<bool>) {
   return contiguous(dtype.value_or(kDefaultFloat), ShortList<N>(size), device.value_or(Device{}));
 }
-void normal_size_kernel(Context& context, double mean, double std, std::span<const int64_t>,
+void normal_size_kernel(Context& context, double mean, double std, std::span<const Size>,
                         const Value& generator, std::optional<DType>, std::optional<Layout>,
                         std::optional<Device>, std::optional<bool>, Tensor& out) {
   draw_normal(context, generator, out, mean, std);
@@ -226,7 +226,7 @@ Info<N> multinomial_shape(const Info<N>& self, N samples, bool replacement, cons
   return contiguous(DType::kInt64, std::move(sizes), self.device);
 }
 
-void multinomial_kernel(Context& context, const Tensor& self, int64_t samples, bool replacement,
+void multinomial_kernel(Context& context, const Tensor& self, Size samples, bool replacement,
                         const Value& given, Tensor& out) {
   const Tensor weights = self.to_contiguous();
   kernels::multinomial(generator_of(context, given), weights.dtype(), weights.data(),
@@ -242,7 +242,7 @@ void define_distribution(Library& library) {
   library
       .define(
           "aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor")
-      .shape<two_shape<int64_t>, two_shape<SymInt>>()
+      .shape<two_shape<Size>, two_shape<SymInt>>()
       .kernel<uniform_kernel>()
       .elementwise()
       .random();
@@ -251,7 +251,7 @@ void define_distribution(Library& library) {
           "aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) "
           "-> "
           "Tensor")
-      .shape<two_shape<int64_t>, two_shape<SymInt>>()
+      .shape<two_shape<Size>, two_shape<SymInt>>()
       .kernel<normal_kernel>()
       .random();
   library
@@ -271,7 +271,7 @@ void define_distribution(Library& library) {
       .define(
           "aten::log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> "
           "Tensor")
-      .shape<two_shape<int64_t>, two_shape<SymInt>>()
+      .shape<two_shape<Size>, two_shape<SymInt>>()
       .kernel<log_normal_kernel>()
       .elementwise()
       .random();
@@ -279,26 +279,26 @@ void define_distribution(Library& library) {
       .define(
           "aten::cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> "
           "Tensor")
-      .shape<two_shape<int64_t>, two_shape<SymInt>>()
+      .shape<two_shape<Size>, two_shape<SymInt>>()
       .kernel<cauchy_kernel>()
       .elementwise()
       .random();
   library.define("aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor")
-      .shape<one_shape<int64_t>, one_shape<SymInt>>()
+      .shape<one_shape<Size>, one_shape<SymInt>>()
       .kernel<exponential_kernel>()
       .elementwise()
       .random();
   library.define("aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor")
-      .shape<one_shape<int64_t>, one_shape<SymInt>>()
+      .shape<one_shape<Size>, one_shape<SymInt>>()
       .kernel<geometric_kernel>()
       .elementwise()
       .random();
   library.define("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
-      .shape<bernoulli_shape<int64_t>, bernoulli_shape<SymInt>>()
+      .shape<bernoulli_shape<Size>, bernoulli_shape<SymInt>>()
       .kernel<bernoulli_kernel>()
       .random();
   library.define("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
-      .shape<bernoulli_p_shape<int64_t>, bernoulli_p_shape<SymInt>>()
+      .shape<bernoulli_p_shape<Size>, bernoulli_p_shape<SymInt>>()
       .kernel<bernoulli_p_kernel>()
       .random();
   library
@@ -307,22 +307,22 @@ void define_distribution(Library& library) {
       .function<bernoulli_in_place>()
       .random();
   library.define("aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor")
-      .shape<bernoulli_tensor_shape<int64_t>, bernoulli_tensor_shape<SymInt>>()
+      .shape<bernoulli_tensor_shape<Size>, bernoulli_tensor_shape<SymInt>>()
       .kernel<bernoulli_tensor_kernel>()
       .elementwise()
       .random();
   library.define("aten::random(Tensor self, *, Generator? generator=None) -> Tensor")
-      .shape<random_shape<int64_t>, random_shape<SymInt>>()
+      .shape<random_shape<Size>, random_shape<SymInt>>()
       .kernel<random_kernel>()
       .elementwise()
       .random();
   library.define("aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor")
-      .shape<random_from_shape<int64_t>, random_from_shape<SymInt>>()
+      .shape<random_from_shape<Size>, random_from_shape<SymInt>>()
       .kernel<random_from_kernel>()
       .elementwise()
       .random();
   library.define("aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor")
-      .shape<random_to_shape<int64_t>, random_to_shape<SymInt>>()
+      .shape<random_to_shape<Size>, random_to_shape<SymInt>>()
       .kernel<random_to_kernel>()
       .elementwise()
       .random();
@@ -342,14 +342,14 @@ void define_distribution(Library& library) {
           "aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
           "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
           "Tensor")
-      .shape<normal_size_shape<int64_t>, normal_size_shape<SymInt>>()
+      .shape<normal_size_shape<Size>, normal_size_shape<SymInt>>()
       .kernel<normal_size_kernel>()
       .random();
   library
       .define(
           "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
           "generator=None) -> Tensor")
-      .shape<multinomial_shape<int64_t>, multinomial_shape<SymInt>>()
+      .shape<multinomial_shape<Size>, multinomial_shape<SymInt>>()
       .kernel<multinomial_kernel>()
       .random();
 }

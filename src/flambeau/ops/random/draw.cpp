@@ -21,7 +21,7 @@ kernels::Generator& generator_of(Context& context, const Value& given) {
 
 void draw(Context& context, const Tensor& out, const std::function<void(void*, DType, size_t, bool)>& fill) {
   if (out.element_count() == 0) return;
-  const Info<int64_t> info = info_of(out);
+  const Info<Size> info = info_of(out);
   const auto fill_dense = [&](const Tensor& dense) {
     const bool is_pair = is_complex(dense.dtype());
     const auto count = static_cast<size_t>(dense.element_count()) * (is_pair ? 2 : 1);
@@ -31,7 +31,7 @@ void draw(Context& context, const Tensor& out, const std::function<void(void*, D
     fill_dense(out);
     return;
   }
-  Info<int64_t> packed = info;
+  Info<Size> packed = info;
   packed.offset = 0;
   packed.strides = like_strides(info, MemoryFormat::kPreserve);
   const Tensor drawn = context.allocate(packed);

@@ -21,7 +21,7 @@ void check_probability(double p) {
 
 // Ones and zeros in the shape of the input, or one for each of its channels.
 Tensor draw_noise(Context& context, const Tensor& input, double keep, bool is_feature) {
-  Info<int64_t> info = info_of(input);
+  Info<Size> info = info_of(input);
   info.offset = 0;
   if (is_feature) {
     if (input.dim() < 2) fail_view("Feature dropout requires at least 2 dimensions in the input");
@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input,
                                           std::optional<bool> train) {
   // PyTorch's mask of nothing has the input's type.
   if (input.element_count() == 0) return {input, call(context, "aten::empty_like", input)};
-  Info<int64_t> info = info_of(input);
+  Info<Size> info = info_of(input);
   info.dtype = DType::kBool;
   info.offset = 0;
   info.strides = like_strides(info, MemoryFormat::kPreserve);
@@ -106,19 +106,19 @@ std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input,
 
 void define_dropout(Library& library) {
   library.define("aten::dropout(Tensor input, float p, bool train) -> Tensor")
-      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
+      .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<false, false>>()
       .random();
   library.define("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
-      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
+      .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<true, false>>()
       .random();
   library.define("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor")
-      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
+      .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<false, true>>()
       .random();
   library.define("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")
-      .shape<dropped_shape<int64_t>, dropped_shape<SymInt>>()
+      .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<true, true>>()
       .random();
   library.define("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
@@ -134,7 +134,7 @@ void define_dropout(Library& library) {
       .function<drop_in_place<true, true>>()
       .random();
   library.define("aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)")
-      .shape<native_dropout_shape<int64_t>, native_dropout_shape<SymInt>>()
+      .shape<native_dropout_shape<Size>, native_dropout_shape<SymInt>>()
       .function<native_dropout>()
       .random();
 }

@@ -53,7 +53,7 @@ Info<N> rand_shape(std::span<const N> size, OptionalDType dtype, OptionalLayout,
   return made(size, dtype.value_or(kDefaultFloat), device);
 }
 template <Numbers kNumbers>
-void rand_kernel(Context& context, std::span<const int64_t>, OptionalDType, OptionalLayout, OptionalDevice,
+void rand_kernel(Context& context, std::span<const Size>, OptionalDType, OptionalLayout, OptionalDevice,
                  OptionalBool, Tensor& out) {
   draw_numbers<kNumbers>(context, out);
 }
@@ -86,7 +86,7 @@ Info<N> randint_shape(N, std::span<const N> size, OptionalDType dtype, OptionalL
                       OptionalBool) {
   return made(size, dtype.value_or(DType::kInt64), device);
 }
-void randint_kernel(Context& context, int64_t high, std::span<const int64_t>, OptionalDType, OptionalLayout,
+void randint_kernel(Context& context, Size high, std::span<const Size>, OptionalDType, OptionalLayout,
                     OptionalDevice, OptionalBool, Tensor& out) {
   draw_integers(context, out, 0, high);
 }
@@ -96,7 +96,7 @@ Info<N> randint_low_shape(N, N, std::span<const N> size, OptionalDType dtype, Op
                           OptionalDevice device, OptionalBool) {
   return made(size, dtype.value_or(DType::kInt64), device);
 }
-void randint_low_kernel(Context& context, int64_t low, int64_t high, std::span<const int64_t>, OptionalDType,
+void randint_low_kernel(Context& context, Size low, Size high, std::span<const Size>, OptionalDType,
                         OptionalLayout, OptionalDevice, OptionalBool, Tensor& out) {
   draw_integers(context, out, low, high);
 }
@@ -106,7 +106,7 @@ Info<N> randint_like_shape(const Info<N>& self, N, OptionalDType dtype, Optional
                            OptionalBool, OptionalFormat format) {
   return like(self, dtype, device, format);
 }
-void randint_like_kernel(Context& context, const Tensor&, int64_t high, OptionalDType, OptionalLayout,
+void randint_like_kernel(Context& context, const Tensor&, Size high, OptionalDType, OptionalLayout,
                          OptionalDevice, OptionalBool, OptionalFormat, Tensor& out) {
   draw_integers(context, out, 0, high);
 }
@@ -126,7 +126,7 @@ Info<N> randint_like_low_shape(const Info<N>& self, N, N, OptionalDType dtype, O
                                OptionalDevice device, OptionalBool, OptionalFormat format) {
   return like(self, dtype, device, format);
 }
-void randint_like_low_kernel(Context& context, const Tensor&, int64_t low, int64_t high, OptionalDType,
+void randint_like_low_kernel(Context& context, const Tensor&, Size low, Size high, OptionalDType,
                              OptionalLayout, OptionalDevice, OptionalBool, OptionalFormat, Tensor& out) {
   draw_integers(context, out, low, high);
 }
@@ -137,7 +137,7 @@ Info<N> randperm_shape(N n, OptionalDType dtype, OptionalLayout, OptionalDevice 
   const N sizes[] = {n};
   return made(std::span<const N>(sizes), dtype.value_or(DType::kInt64), device);
 }
-void randperm_kernel(Context& context, int64_t n, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
+void randperm_kernel(Context& context, Size n, OptionalDType, OptionalLayout, OptionalDevice, OptionalBool,
                      Tensor& out) {
   kernels::Generator& generator = context.require_generator();
   if (out.dtype() == DType::kInt64) {
@@ -157,45 +157,45 @@ void randperm_kernel(Context& context, int64_t n, OptionalDType, OptionalLayout,
 
 void define_fresh(Library& library) {
   library.define("aten::rand(SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<rand_shape<int64_t>, rand_shape<SymInt>>()
+      .shape<rand_shape<Size>, rand_shape<SymInt>>()
       .kernel<rand_kernel<Numbers::kUniform>>()
       .random();
   library.define("aten::randn(SymInt[] size, " OPTIONS ") -> Tensor")
-      .shape<rand_shape<int64_t>, rand_shape<SymInt>>()
+      .shape<rand_shape<Size>, rand_shape<SymInt>>()
       .kernel<rand_kernel<Numbers::kNormal>>()
       .random();
   library.define("aten::rand_like(Tensor self, " LIKE_OPTIONS ") -> Tensor")
-      .shape<rand_like_shape<int64_t>, rand_like_shape<SymInt>>()
+      .shape<rand_like_shape<Size>, rand_like_shape<SymInt>>()
       .kernel<rand_like_kernel<Numbers::kUniform>>()
       .random();
   library.define("aten::randn_like(Tensor self, " LIKE_OPTIONS ") -> Tensor")
-      .shape<rand_like_shape<int64_t>, rand_like_shape<SymInt>>()
+      .shape<rand_like_shape<Size>, rand_like_shape<SymInt>>()
       .kernel<rand_like_kernel<Numbers::kNormal>>()
       .random();
   library.define("aten::randint(SymInt high, SymInt[] size, " INT_OPTIONS ") -> Tensor")
-      .shape<randint_shape<int64_t>, randint_shape<SymInt>>()
+      .shape<randint_shape<Size>, randint_shape<SymInt>>()
       .kernel<randint_kernel>()
       .random();
   library.define("aten::randint.low(SymInt low, SymInt high, SymInt[] size, " INT_OPTIONS ") -> Tensor")
-      .shape<randint_low_shape<int64_t>, randint_low_shape<SymInt>>()
+      .shape<randint_low_shape<Size>, randint_low_shape<SymInt>>()
       .kernel<randint_low_kernel>()
       .random();
   library.define("aten::randint_like(Tensor self, SymInt high, " LIKE_OPTIONS ") -> Tensor")
-      .shape<randint_like_shape<int64_t>, randint_like_shape<SymInt>>()
+      .shape<randint_like_shape<Size>, randint_like_shape<SymInt>>()
       .kernel<randint_like_kernel>()
       .random();
   library.define("aten::randint_like.Tensor(Tensor self, Tensor high, " LIKE_OPTIONS ") -> Tensor")
-      .shape<randint_like_tensor_shape<int64_t>, randint_like_tensor_shape<SymInt>>()
+      .shape<randint_like_tensor_shape<Size>, randint_like_tensor_shape<SymInt>>()
       .kernel<randint_like_tensor_kernel>()
       .random();
   library
       .define("aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, " LIKE_OPTIONS
               ") -> Tensor")
-      .shape<randint_like_low_shape<int64_t>, randint_like_low_shape<SymInt>>()
+      .shape<randint_like_low_shape<Size>, randint_like_low_shape<SymInt>>()
       .kernel<randint_like_low_kernel>()
       .random();
   library.define("aten::randperm(SymInt n, " INT_OPTIONS ") -> Tensor")
-      .shape<randperm_shape<int64_t>, randperm_shape<SymInt>>()
+      .shape<randperm_shape<Size>, randperm_shape<SymInt>>()
       .kernel<randperm_kernel>()
       .random();
 }

@@ -70,7 +70,7 @@ void run_cdist(Context& context, const Tensor& x1, const Tensor& x2, double p, T
   const Tensor second = broadcast_view(x2, own);
   const std::vector<double> a = read_all<double>(&first);
   const std::vector<double> b = read_all<double>(&second);
-  std::vector<double> result(static_cast<size_t>(out.element_count()));
+  ScratchVector<double> result(static_cast<size_t>(out.element_count()));
   context.pool().for_each_range(result.size(), 1024, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const size_t batch = i / (rows * columns);
@@ -84,10 +84,10 @@ void run_cdist(Context& context, const Tensor& x1, const Tensor& x2, double p, T
 }
 
 template <typename N>
-Info<N> cdist_shape(const Info<N>& x1, const Info<N>& x2, double, std::optional<int64_t>) {
+Info<N> cdist_shape(const Info<N>& x1, const Info<N>& x2, double, std::optional<Size>) {
   return cdist_info(x1, x2);
 }
-void cdist_kernel(Context& context, const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t>,
+void cdist_kernel(Context& context, const Tensor& x1, const Tensor& x2, double p, std::optional<Size>,
                   Tensor& out) {
   run_cdist(context, x1, x2, p, out);
 }
@@ -129,13 +129,13 @@ Tensor pairwise_distance(Context& context, const Tensor& x1, const Tensor& x2, d
 }
 
 template <typename N>
-Info<N> cosine_similarity_shape(const Info<N>& x1, const Info<N>& x2, int64_t dim, double) {
+Info<N> cosine_similarity_shape(const Info<N>& x1, const Info<N>& x2, Size dim, double) {
   ShortList<N> sizes = broadcast(x1.sizes, x2.sizes);
   sizes.erase(wrap_dim(dim, sizes.size()));
   return contiguous<N>(result_type(x1, x2), std::move(sizes), x1.device);
 }
 
-Tensor cosine_similarity(Context& context, const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+Tensor cosine_similarity(Context& context, const Tensor& x1, const Tensor& x2, Size dim, double eps) {
   const DType common = result_type(x1, x2);
   if (!is_floating(common)) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -161,14 +161,14 @@ void define_distance(Library& library) {
   for (const char* const schema :
        {"aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
         "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
-    library.define(schema).shape<cdist_shape<int64_t>, cdist_shape<SymInt>>().kernel<cdist_kernel>();
+    library.define(schema).shape<cdist_shape<Size>, cdist_shape<SymInt>>().kernel<cdist_kernel>();
   }
   library.define("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor")
-      .shape<euclidean_shape<int64_t>, euclidean_shape<SymInt>>()
+      .shape<euclidean_shape<Size>, euclidean_shape<SymInt>>()
       .kernel<euclidean_kernel>();
   for (const char* const schema : {"aten::pdist(Tensor self, float p=2.) -> Tensor",
                                    "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor"}) {
-    library.define(schema).shape<pdist_shape<int64_t>, pdist_shape<SymInt>>().kernel<pdist_kernel>();
+    library.define(schema).shape<pdist_shape<Size>, pdist_shape<SymInt>>().kernel<pdist_kernel>();
   }
   library
       .define(
@@ -176,7 +176,7 @@ void define_distance(Library& library) {
           "keepdim=False) -> Tensor")
       .decomposition<pairwise_distance>();
   library.define("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
-      .shape<cosine_similarity_shape<int64_t>, cosine_similarity_shape<SymInt>>()
+      .shape<cosine_similarity_shape<Size>, cosine_similarity_shape<SymInt>>()
       .decomposition<cosine_similarity>();
 }
 

@@ -163,13 +163,13 @@ void require_elements(const Info<N>& self, const DimFlags& reduced, bool is_all,
 
 // ---- amax, amin, max(), min(), aminmax
 template <typename N, bool kLargest>
-Info<N> amax_shape(const Info<N>& self, std::span<const int64_t> dims, bool keep) {
+Info<N> amax_shape(const Info<N>& self, std::span<const Size> dims, bool keep) {
   const DimFlags reduced = reduced_dims(dims, self.dim());
   require_elements(self, reduced, dims.empty(), kLargest ? "amax" : "amin");
   return reduced_info(self.dtype, self, reduced, keep);
 }
 template <bool kLargest>
-void amax_kernel(Context& context, const Tensor& self, std::span<const int64_t> dims, bool, Tensor& out) {
+void amax_kernel(Context& context, const Tensor& self, std::span<const Size> dims, bool, Tensor& out) {
   run_extreme<kLargest>(context, self, reduced_dims(dims, self.dim()), kLargest ? "amax" : "amin", out);
 }
 template <typename N, bool kLargest>
@@ -182,13 +182,13 @@ void max_all_kernel(Context& context, const Tensor& self, Tensor& out) {
   run_extreme<kLargest>(context, self, all_dims(self.dim()), kLargest ? "max" : "min", out);
 }
 template <typename N>
-std::tuple<Info<N>, Info<N>> aminmax_shape(const Info<N>& self, std::optional<int64_t> dim, bool keep) {
+std::tuple<Info<N>, Info<N>> aminmax_shape(const Info<N>& self, std::optional<Size> dim, bool keep) {
   const DimFlags reduced = dim ? one_dim(*dim, self.dim()) : all_dims(self.dim());
   require_elements(self, reduced, !dim, "aminmax");
   const Info<N> info = reduced_info(self.dtype, self, reduced, keep);
   return {info, info};
 }
-void aminmax_kernel(Context& context, const Tensor& self, std::optional<int64_t> dim, bool, Tensor& least,
+void aminmax_kernel(Context& context, const Tensor& self, std::optional<Size> dim, bool, Tensor& least,
                     Tensor& most) {
   const DimFlags reduced = dim ? one_dim(*dim, self.dim()) : all_dims(self.dim());
   run_extreme<false>(context, self, reduced, "aminmax", least);
@@ -197,14 +197,13 @@ void aminmax_kernel(Context& context, const Tensor& self, std::optional<int64_t>
 
 // ---- max.dim, min.dim: values and indices
 template <typename N, bool kLargest>
-std::tuple<Info<N>, Info<N>> max_dim_shape(const Info<N>& self, int64_t dim, bool keep) {
+std::tuple<Info<N>, Info<N>> max_dim_shape(const Info<N>& self, Size dim, bool keep) {
   const DimFlags reduced = one_dim(dim, self.dim());
   require_elements(self, reduced, false, kLargest ? "max" : "min");
   return {reduced_info(self.dtype, self, reduced, keep), reduced_info(DType::kInt64, self, reduced, keep)};
 }
 template <bool kLargest>
-void max_dim_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& values,
-                    Tensor& indices) {
+void max_dim_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype())) fail_dtype(kLargest ? "max" : "min", self.dtype());
   const FindOp<kLargest, true> op;
   const Output outputs[] = {computed_result(values), {&indices, DType::kInt64}};
@@ -214,13 +213,13 @@ void max_dim_kernel(Context& context, const Tensor& self, int64_t dim, bool, Ten
 
 // ---- argmax, argmin
 template <typename N, bool kLargest>
-Info<N> argmax_shape(const Info<N>& self, std::optional<int64_t> dim, bool keep) {
+Info<N> argmax_shape(const Info<N>& self, std::optional<Size> dim, bool keep) {
   const DimFlags reduced = dim ? one_dim(*dim, self.dim()) : all_dims(self.dim());
   require_elements(self, reduced, !dim, kLargest ? "argmax" : "argmin");
   return reduced_info(DType::kInt64, self, reduced, keep);
 }
 template <bool kLargest>
-void argmax_kernel(Context& context, const Tensor& self, std::optional<int64_t> dim, bool, Tensor& out) {
+void argmax_kernel(Context& context, const Tensor& self, std::optional<Size> dim, bool, Tensor& out) {
   if (is_complex(self.dtype()) || self.dtype() == DType::kBool) {
     fail_dtype(kLargest ? "argmax_cpu" : "argmin_cpu", self.dtype());
   }
@@ -236,23 +235,23 @@ template <bool kLargest>
 void define_extreme(Library& library, const char* amax, const char* max, const char* max_dim,
                     const char* argmax) {
   library.define(amax)
-      .template shape<amax_shape<int64_t, kLargest>, amax_shape<SymInt, kLargest>>()
+      .template shape<amax_shape<Size, kLargest>, amax_shape<SymInt, kLargest>>()
       .template kernel<amax_kernel<kLargest>>();
   library.define(max)
-      .template shape<max_all_shape<int64_t, kLargest>, max_all_shape<SymInt, kLargest>>()
+      .template shape<max_all_shape<Size, kLargest>, max_all_shape<SymInt, kLargest>>()
       .template kernel<max_all_kernel<kLargest>>();
   library.define(max_dim)
-      .template shape<max_dim_shape<int64_t, kLargest>, max_dim_shape<SymInt, kLargest>>()
+      .template shape<max_dim_shape<Size, kLargest>, max_dim_shape<SymInt, kLargest>>()
       .template kernel<max_dim_kernel<kLargest>>();
   library.define(argmax)
-      .template shape<argmax_shape<int64_t, kLargest>, argmax_shape<SymInt, kLargest>>()
+      .template shape<argmax_shape<Size, kLargest>, argmax_shape<SymInt, kLargest>>()
       .template kernel<argmax_kernel<kLargest>>();
 }
 
 std::tuple<Tensor, Tensor> aminmax_all(Context& context, const Tensor& self) {
   return call<std::tuple<Tensor, Tensor>>(context, "aten::aminmax", self);
 }
-std::tuple<Tensor, Tensor> aminmax_dim(Context& context, const Tensor& self, int64_t dim, bool keep) {
+std::tuple<Tensor, Tensor> aminmax_dim(Context& context, const Tensor& self, Size dim, bool keep) {
   return call_with<std::tuple<Tensor, Tensor>>(context, "aten::aminmax", {self},
                                                {{"dim", dim}, {"keepdim", keep}});
 }
@@ -272,7 +271,7 @@ void define_extremes(Library& library) {
       "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor");
   library
       .define("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
-      .shape<aminmax_shape<int64_t>, aminmax_shape<SymInt>>()
+      .shape<aminmax_shape<Size>, aminmax_shape<SymInt>>()
       .kernel<aminmax_kernel>();
   library.define("aten::_aminmax(Tensor self) -> (Tensor, Tensor)").decomposition<aminmax_all>();
   library.define("aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)")

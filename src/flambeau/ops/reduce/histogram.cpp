@@ -15,7 +15,7 @@ namespace flambeau::ops {
 namespace {
 
 template <typename N>
-Info<N> histc_shape(const Info<N>& self, int64_t bins, Scalar, Scalar) {
+Info<N> histc_shape(const Info<N>& self, Size bins, Scalar, Scalar) {
   if (bins <= 0) throw Error(ErrorCode::kInvalidArgument, "bins must be > 0");
   return contiguous<N>(self.dtype, {N(bins)}, self.device);
 }
@@ -34,7 +34,7 @@ void run_histc(const Tensor& self, T low, T high, Tensor& out) {
   const DType dtype = self.dtype();
   const Tensor packed = self.to_contiguous();
   const auto count = static_cast<size_t>(packed.element_count());
-  std::vector<T> values(count);
+  ScratchVector<T> values(count);
   const DType row = std::is_same_v<T, double> ? DType::kFloat64 : DType::kFloat32;
   if (count > 0) {
     load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), count, row,
@@ -55,24 +55,28 @@ void run_histc(const Tensor& self, T low, T high, Tensor& out) {
   }
   if (low > high) throw Error(ErrorCode::kInvalidArgument, "max must be larger than min");
   const int64_t bins = out.element_count();
-  std::vector<double> counts(static_cast<size_t>(bins));
+  ScratchVector<double> counts(static_cast<size_t>(bins));
   low = rounded(dtype, low);
   high = rounded(dtype, high);
   const T range = rounded(dtype, high - low);
   const T factor = rounded(dtype, static_cast<T>(bins));
   // Counting stops where the type has no next number.
   const double most = dtype == DType::kBFloat16 ? 256 : dtype == DType::kFloat16 ? 2048 : 0x1p53;
+  WorkPoller poll;
   for (const T value : values) {
+    poll();
     if (!(value >= low && value <= high)) continue;
     const T place = rounded(dtype, rounded(dtype, rounded(dtype, value - low) * factor) / range);
-    double& count_here = counts[static_cast<size_t>(std::min(static_cast<int64_t>(place), bins - 1))];
+    // Not a number where the range is wider than the type.
+    const auto bin = place >= 0 && place < static_cast<T>(bins) ? static_cast<int64_t>(place) : bins - 1;
+    double& count_here = counts[static_cast<size_t>(std::min(bin, bins - 1))];
     count_here = std::min(count_here + 1, most);
   }
   store_packed(DType::kFloat64, counts.data(), counts.size(), out.dtype(), out.mutable_data(),
                static_cast<int64_t>(out.element_size()));
 }
 
-void histc_kernel(Context&, const Tensor& self, int64_t, Scalar low, Scalar high, Tensor& out) {
+void histc_kernel(Context&, const Tensor& self, Size, Scalar low, Scalar high, Tensor& out) {
   if (!is_floating(self.dtype())) fail_dtype("histogram_cpu", self.dtype());
   if (self.dtype() == DType::kFloat64) {
     run_histc<double>(self, low.to_double(), high.to_double(), out);
@@ -81,14 +85,14 @@ void histc_kernel(Context&, const Tensor& self, int64_t, Scalar low, Scalar high
   }
 }
 
-Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, int64_t minlength) {
+Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, Size minlength) {
   if (minlength < 0) throw Error(ErrorCode::kInvalidArgument, "minlength should be >= 0");
   if (!is_integral(self.dtype()) || self.dtype() == DType::kBool) fail_dtype("bincount_cpu", self.dtype());
   const std::vector<int64_t> values = read_indices(self);
   const bool has_negative =
       std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
-  int64_t length = minlength;
-  for (const int64_t value : values) length = std::max(length, value + 1);
+  Size length = minlength;
+  for (const int64_t value : values) length = larger(length, Size(value) + 1);
   if (self.dim() != 1 || has_negative) {
     throw Error(ErrorCode::kInvalidArgument, "bincount only supports 1-d non-negative integral inputs.");
   }
@@ -101,14 +105,14 @@ Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, int
   Tensor out = context.allocate(dtype, Dims{length});
   if (length == 0) return out;
   if (weights == nullptr) {
-    std::vector<int64_t> counts(static_cast<size_t>(length));
+    ScratchVector<int64_t> counts(static_cast<size_t>(length));
     for (const int64_t value : values) ++counts[static_cast<size_t>(value)];
     std::copy(counts.begin(), counts.end(), out.mutable_data<int64_t>());
     return out;
   }
   const Tensor packed = weights->to_contiguous();
-  std::vector<double> each(values.size());
-  std::vector<double> sums(static_cast<size_t>(length));
+  ScratchVector<double> each(values.size());
+  ScratchVector<double> sums(static_cast<size_t>(length));
   if (!each.empty()) {
     load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), each.size(),
                 DType::kFloat64, each.data());
@@ -123,7 +127,7 @@ Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, int
 
 void define_histogram(Library& library) {
   library.define("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
-      .shape<histc_shape<int64_t>, histc_shape<SymInt>>()
+      .shape<histc_shape<Size>, histc_shape<SymInt>>()
       .kernel<histc_kernel>();
   library.define("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")
       .function<bincount>();

@@ -5,7 +5,7 @@
 namespace flambeau::ops {
 namespace {
 
-using OptionalDims = std::optional<std::span<const int64_t>>;
+using OptionalDims = std::optional<std::span<const Size>>;
 
 template <bool kAny>
 struct LogicOp {
@@ -55,11 +55,11 @@ void all_kernel(Context& context, const Tensor& self, Tensor& out) {
   run_logic<kAny>(context, self, all_dims(self.dim()), out);
 }
 template <typename N>
-Info<N> dim_shape(const Info<N>& self, int64_t dim, bool keep) {
+Info<N> dim_shape(const Info<N>& self, Size dim, bool keep) {
   return reduced_info(logic_dtype(self.dtype), self, one_dim(dim, self.dim()), keep);
 }
 template <bool kAny>
-void dim_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
+void dim_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& out) {
   run_logic<kAny>(context, self, one_dim(dim, self.dim()), out);
 }
 template <typename N>
@@ -74,16 +74,16 @@ void dims_kernel(Context& context, const Tensor& self, OptionalDims dims, bool, 
 template <bool kAny>
 void define_one(Library& library, const char* all, const char* dim, const char* dims, const char* alias) {
   library.define(all)
-      .template shape<all_shape<int64_t>, all_shape<SymInt>>()
+      .template shape<all_shape<Size>, all_shape<SymInt>>()
       .template kernel<all_kernel<kAny>>();
   library.define(alias)
-      .template shape<all_shape<int64_t>, all_shape<SymInt>>()
+      .template shape<all_shape<Size>, all_shape<SymInt>>()
       .template kernel<all_kernel<kAny>>();
   library.define(dim)
-      .template shape<dim_shape<int64_t>, dim_shape<SymInt>>()
+      .template shape<dim_shape<Size>, dim_shape<SymInt>>()
       .template kernel<dim_kernel<kAny>>();
   library.define(dims)
-      .template shape<dims_shape<int64_t>, dims_shape<SymInt>>()
+      .template shape<dims_shape<Size>, dims_shape<SymInt>>()
       .template kernel<dims_kernel<kAny>>();
 }
 

@@ -10,9 +10,9 @@
 namespace flambeau::ops {
 namespace {
 
-using OptionalDims = std::optional<std::span<const int64_t>>;
+using OptionalDims = std::optional<std::span<const Size>>;
 
-Dims two_dims(const Tensor& self, std::span<const int64_t> dims) {
+Dims two_dims(const Tensor& self, std::span<const Size> dims) {
   if (dims.size() != 2) {
     throw Error(ErrorCode::kInvalidArgument, "linalg.matrix_norm: dim must be a 2-tuple");
   }
@@ -59,8 +59,8 @@ Tensor extreme(Context& context, const Tensor& values, bool largest, int64_t dim
   return call(context, largest ? "aten::amax" : "aten::amin", values, Dims{dim}, keep);
 }
 
-Tensor matrix_norm(Context& context, const Tensor& self, Scalar order, std::span<const int64_t> dims,
-                   bool keep, std::optional<DType> dtype) {
+Tensor matrix_norm(Context& context, const Tensor& self, Scalar order, std::span<const Size> dims, bool keep,
+                   std::optional<DType> dtype) {
   const double ord = order.to_double();
   Dims pair = two_dims(self, dims);
   if (std::abs(ord) == 2) {
@@ -75,7 +75,7 @@ Tensor matrix_norm(Context& context, const Tensor& self, Scalar order, std::span
   return extreme(context, vector_norm(context, self, 1, Dims{pair[0]}, keep, dtype), ord > 0, pair[1], keep);
 }
 Tensor matrix_norm_named(Context& context, const Tensor& self, std::string_view order,
-                         std::span<const int64_t> dims, bool keep, std::optional<DType> dtype) {
+                         std::span<const Size> dims, bool keep, std::optional<DType> dtype) {
   const Dims pair = two_dims(self, dims);
   if (order == "fro") return vector_norm(context, self, 2, pair, keep, dtype);
   if (order != "nuc") {
@@ -91,7 +91,7 @@ Tensor linalg_norm(Context& context, const Tensor& self, std::optional<Scalar> o
                    bool keep, std::optional<DType> dtype) {
   if (order && (dims ? dims->size() == 2 : self.dim() == 2)) {
     const Dims both{0, 1};
-    return matrix_norm(context, self, *order, dims ? *dims : both.span(), keep, dtype);
+    return matrix_norm(context, self, *order, dims ? *dims : checked(both), keep, dtype);
   }
   return vector_norm(context, self, order ? order->to_double() : 2.0, dims ? Value(Dims(*dims)) : Value(),
                      keep, dtype);
@@ -99,14 +99,14 @@ Tensor linalg_norm(Context& context, const Tensor& self, std::optional<Scalar> o
 Tensor linalg_norm_named(Context& context, const Tensor& self, std::string_view order, OptionalDims dims,
                          bool keep, std::optional<DType> dtype) {
   const Dims both{0, 1};
-  return matrix_norm_named(context, self, order, dims ? *dims : both.span(), keep, dtype);
+  return matrix_norm_named(context, self, order, dims ? *dims : checked(both), keep, dtype);
 }
 
 Tensor nuclear_norm(Context& context, const Tensor& self, bool keep) {
   const Dims last{-2, -1};
-  return matrix_norm_named(context, self, "nuc", last.span(), keep, std::nullopt);
+  return matrix_norm_named(context, self, "nuc", last, keep, std::nullopt);
 }
-Tensor nuclear_norm_dim(Context& context, const Tensor& self, std::span<const int64_t> dims, bool keep) {
+Tensor nuclear_norm_dim(Context& context, const Tensor& self, std::span<const Size> dims, bool keep) {
   return matrix_norm_named(context, self, "nuc", dims, keep, std::nullopt);
 }
 

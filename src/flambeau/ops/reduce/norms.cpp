@@ -16,7 +16,7 @@
 namespace flambeau::ops {
 namespace {
 
-using OptionalDims = std::optional<std::span<const int64_t>>;
+using OptionalDims = std::optional<std::span<const Size>>;
 
 enum class Order : uint8_t { kZero, kOne, kTwo, kMost, kLeast, kAny };
 
@@ -178,24 +178,23 @@ void norm_dtype_kernel(Context& context, const Tensor& self, std::optional<Scala
   run_norm(context, self, dtype, all_dims(self.dim()), order_of(p), out);
 }
 template <typename N>
-Info<N> norm_dim_shape(const Info<N>& self, std::optional<Scalar> p, std::span<const int64_t> dims,
-                       bool keep) {
+Info<N> norm_dim_shape(const Info<N>& self, std::optional<Scalar> p, std::span<const Size> dims, bool keep) {
   return norm_info(self, order_of(p), dims, keep, std::nullopt, "norm()");
 }
 void norm_dim_kernel(Context& context, const Tensor& self, std::optional<Scalar> p,
-                     std::span<const int64_t> dims, bool, Tensor& out) {
+                     std::span<const Size> dims, bool, Tensor& out) {
   run_norm(context, self, self.dtype(), reduced_dims(dims, self.dim()), order_of(p), out);
 }
 template <typename N>
-Info<N> norm_dim_dtype_shape(const Info<N>& self, std::optional<Scalar> p, std::span<const int64_t> dims,
+Info<N> norm_dim_dtype_shape(const Info<N>& self, std::optional<Scalar> p, std::span<const Size> dims,
                              bool keep, DType dtype) {
   return norm_info(self, order_of(p), dims, keep, dtype, "norm()");
 }
 void norm_dim_dtype_kernel(Context& context, const Tensor& self, std::optional<Scalar> p,
-                           std::span<const int64_t> dims, bool, DType dtype, Tensor& out) {
+                           std::span<const Size> dims, bool, DType dtype, Tensor& out) {
   run_norm(context, self, dtype, reduced_dims(dims, self.dim()), order_of(p), out);
 }
-Tensor frobenius_norm(Context& context, const Tensor& self, std::span<const int64_t> dims, bool keep) {
+Tensor frobenius_norm(Context& context, const Tensor& self, std::span<const Size> dims, bool keep) {
   return call(context, "aten::linalg_vector_norm", self, 2, dims, keep);
 }
 Tensor dist(Context& context, const Tensor& self, const Tensor& other, Scalar p) {
@@ -246,10 +245,10 @@ void log_sum_along(void* state, const void* row, size_t count, int64_t, const vo
 }
 
 template <typename N>
-Info<N> logsumexp_shape(const Info<N>& self, std::span<const int64_t> dims, bool keep) {
+Info<N> logsumexp_shape(const Info<N>& self, std::span<const Size> dims, bool keep) {
   return reduced_info(int_to_float(self.dtype), self, reduced_dims(dims, self.dim()), keep);
 }
-void logsumexp_kernel(Context& context, const Tensor& self, std::span<const int64_t> dims, bool keep,
+void logsumexp_kernel(Context& context, const Tensor& self, std::span<const Size> dims, bool keep,
                       Tensor& out) {
   if (is_complex(self.dtype())) {
     Context inner = context.without_interceptor();
@@ -283,22 +282,22 @@ void define_norms(Library& library) {
       .define(
           "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
-      .shape<vector_norm_shape<int64_t>, vector_norm_shape<SymInt>>()
+      .shape<vector_norm_shape<Size>, vector_norm_shape<SymInt>>()
       .kernel<vector_norm_kernel>();
   library.define("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
-      .shape<norm_shape<int64_t>, norm_shape<SymInt>>()
+      .shape<norm_shape<Size>, norm_shape<SymInt>>()
       .kernel<norm_kernel>();
   library.define("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
-      .shape<norm_dtype_shape<int64_t>, norm_dtype_shape<SymInt>>()
+      .shape<norm_dtype_shape<Size>, norm_dtype_shape<SymInt>>()
       .kernel<norm_dtype_kernel>();
   library.define("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
-      .shape<norm_dim_shape<int64_t>, norm_dim_shape<SymInt>>()
+      .shape<norm_dim_shape<Size>, norm_dim_shape<SymInt>>()
       .kernel<norm_dim_kernel>();
   library
       .define(
           "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
           "dtype) -> Tensor")
-      .shape<norm_dim_dtype_shape<int64_t>, norm_dim_dtype_shape<SymInt>>()
+      .shape<norm_dim_dtype_shape<Size>, norm_dim_dtype_shape<SymInt>>()
       .kernel<norm_dim_dtype_kernel>();
   library.define("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
       .decomposition<frobenius_norm>();
@@ -306,9 +305,7 @@ void define_norms(Library& library) {
   for (const char* const schema :
        {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
         "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"}) {
-    library.define(schema)
-        .shape<logsumexp_shape<int64_t>, logsumexp_shape<SymInt>>()
-        .kernel<logsumexp_kernel>();
+    library.define(schema).shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>().kernel<logsumexp_kernel>();
   }
 }
 

@@ -34,12 +34,12 @@ DType scan_dtype(DType self, std::optional<DType> dtype) {
 }
 
 template <typename N>
-Info<N> scan_shape(const Info<N>& self, int64_t dim, std::optional<DType> dtype) {
+Info<N> scan_shape(const Info<N>& self, Size dim, std::optional<DType> dtype) {
   wrap_dim(dim, self.dim());
   return contiguous<N>(scan_dtype(self.dtype, dtype), self.sizes, self.device);
 }
 template <bool kProduct>
-void scan_kernel(Context& context, const Tensor& self, int64_t dim, std::optional<DType>, Tensor& out) {
+void scan_kernel(Context& context, const Tensor& self, Size dim, std::optional<DType>, Tensor& out) {
   const DType row = kernels::compute_dtype(out.dtype());
   const bool rounds = self.dtype() != out.dtype() && out.dtype() != row;
   const Line line =
@@ -70,13 +70,13 @@ void extreme_line(const void* input, size_t length, void* const* outputs, const 
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> extreme_shape(const Info<N>& self, int64_t dim) {
+std::tuple<Info<N>, Info<N>> extreme_shape(const Info<N>& self, Size dim) {
   wrap_dim(dim, self.dim());
   return {contiguous<N>(self.dtype, self.sizes, self.device),
           contiguous<N>(DType::kInt64, self.sizes, self.device)};
 }
 template <bool kLargest>
-void extreme_kernel(Context& context, const Tensor& self, int64_t dim, Tensor& values, Tensor& indices) {
+void extreme_kernel(Context& context, const Tensor& self, Size dim, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype()))
     fail_dtype(kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu", self.dtype());
   const DType row = kernels::compute_dtype(self.dtype());
@@ -109,18 +109,20 @@ void log_sum_line(const void* input, size_t length, void* const* outputs, const 
     T* const y = static_cast<T*>(outputs[0]);
     using W = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
     W total(-std::numeric_limits<double>::infinity());
+    WorkPoller poll;
     for (size_t i = 0; i < length; ++i) {
+      poll();
       total = i == 0 ? W(x[0]) : log_add(total, W(x[i]));
       y[i] = static_cast<T>(total);
     }
   }
 }
 template <typename N>
-Info<N> log_sum_shape(const Info<N>& self, int64_t dim) {
+Info<N> log_sum_shape(const Info<N>& self, Size dim) {
   wrap_dim(dim, self.dim());
   return contiguous<N>(self.dtype, self.sizes, self.device);
 }
-void log_sum_kernel(Context& context, const Tensor& self, int64_t dim, Tensor& out) {
+void log_sum_kernel(Context& context, const Tensor& self, Size dim, Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("logcumsumexp_out_cpu", self.dtype());
   const DType row = kernels::compute_dtype(self.dtype());
   const Line line = with_compute_type(self.dtype(), []<typename T>(T) -> Line { return log_sum_line<T>; });
@@ -132,20 +134,20 @@ void log_sum_kernel(Context& context, const Tensor& self, int64_t dim, Tensor& o
 
 void define_scan(Library& library) {
   library.define("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
-      .shape<scan_shape<int64_t>, scan_shape<SymInt>>()
+      .shape<scan_shape<Size>, scan_shape<SymInt>>()
       .kernel<scan_kernel<false>>();
   library.define("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
-      .shape<scan_shape<int64_t>, scan_shape<SymInt>>()
+      .shape<scan_shape<Size>, scan_shape<SymInt>>()
       .kernel<scan_kernel<true>>();
   library.define("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)")
-      .shape<extreme_shape<int64_t>, extreme_shape<SymInt>>()
+      .shape<extreme_shape<Size>, extreme_shape<SymInt>>()
       .kernel<extreme_kernel<true>>();
   library.define("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)")
-      .shape<extreme_shape<int64_t>, extreme_shape<SymInt>>()
+      .shape<extreme_shape<Size>, extreme_shape<SymInt>>()
       .kernel<extreme_kernel<false>>();
   for (const char* const schema : {"aten::logcumsumexp(Tensor self, int dim) -> Tensor",
                                    "aten::_logcumsumexp(Tensor self, int dim) -> Tensor"}) {
-    library.define(schema).shape<log_sum_shape<int64_t>, log_sum_shape<SymInt>>().kernel<log_sum_kernel>();
+    library.define(schema).shape<log_sum_shape<Size>, log_sum_shape<SymInt>>().kernel<log_sum_kernel>();
   }
 }
 

@@ -10,7 +10,7 @@
 namespace flambeau::ops {
 namespace {
 
-using OptionalDims = std::optional<std::span<const int64_t>>;
+using OptionalDims = std::optional<std::span<const Size>>;
 
 // float is summed up in double, see fold_loops.
 template <typename T>
@@ -95,9 +95,7 @@ DType sum_dtype(DType self, std::optional<DType> dtype) {
   return dtype.value_or(is_integral(self) ? DType::kInt64 : self);
 }
 
-std::span<const int64_t> list_of(const OptionalDims& dims) {
-  return dims.value_or(std::span<const int64_t>());
-}
+std::span<const Size> list_of(const OptionalDims& dims) { return dims.value_or(std::span<const Size>()); }
 
 template <typename N>
 Info<N> sum_shape(const Info<N>& self, std::optional<DType> dtype) {
@@ -176,10 +174,10 @@ void prod_kernel(Context& context, const Tensor& self, std::optional<DType>, Ten
   run_product(context, self, all_dims(self.dim()), out);
 }
 template <typename N>
-Info<N> prod_dim_shape(const Info<N>& self, int64_t dim, bool keep, std::optional<DType> dtype) {
+Info<N> prod_dim_shape(const Info<N>& self, Size dim, bool keep, std::optional<DType> dtype) {
   return reduced_info(sum_dtype(self.dtype, dtype), self, one_dim(dim, self.dim()), keep);
 }
-void prod_dim_kernel(Context& context, const Tensor& self, int64_t dim, bool, std::optional<DType>,
+void prod_dim_kernel(Context& context, const Tensor& self, Size dim, bool, std::optional<DType>,
                      Tensor& out) {
   run_product(context, self, one_dim(dim, self.dim()), out);
 }
@@ -221,16 +219,16 @@ struct CountOp {
   }
 };
 template <typename N>
-Info<N> count_nonzero_shape(const Info<N>& self, std::span<const int64_t> dims) {
+Info<N> count_nonzero_shape(const Info<N>& self, std::span<const Size> dims) {
   return reduced_info(DType::kInt64, self, reduced_dims(dims, self.dim()), false);
 }
-void count_nonzero_kernel(Context& context, const Tensor& self, std::span<const int64_t> dims, Tensor& out) {
+void count_nonzero_kernel(Context& context, const Tensor& self, std::span<const Size> dims, Tensor& out) {
   const CountOp op;
   const Output outputs[] = {{&out, DType::kInt64}};
   run_fold(context, self, self.dtype(), reduced_dims(dims, self.dim()), fold_of<CountOp>(self.dtype()),
            outputs, &op);
 }
-Tensor count_nonzero(Context& context, const Tensor& self, std::optional<int64_t> dim) {
+Tensor count_nonzero(Context& context, const Tensor& self, std::optional<Size> dim) {
   Dims dims;
   if (dim) dims.push_back(*dim);
   return call(context, "aten::count_nonzero.dim_IntList", self, dims);
@@ -240,27 +238,27 @@ Tensor count_nonzero(Context& context, const Tensor& self, std::optional<int64_t
 
 void define_sum(Library& library) {
   library.define("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
-      .shape<sum_shape<int64_t>, sum_shape<SymInt>>()
+      .shape<sum_shape<Size>, sum_shape<SymInt>>()
       .kernel<sum_kernel>();
   library
       .define(
           "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
           "Tensor")
-      .shape<sum_dim_shape<int64_t>, sum_dim_shape<SymInt>>()
+      .shape<sum_dim_shape<Size>, sum_dim_shape<SymInt>>()
       .kernel<sum_dim_kernel>();
   library
       .define(
           "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
           "Tensor")
-      .shape<sum_dim_shape<int64_t>, sum_dim_shape<SymInt>>()
+      .shape<sum_dim_shape<Size>, sum_dim_shape<SymInt>>()
       .kernel<nansum_kernel>();
   library.define("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
-      .shape<mean_shape<int64_t>, mean_shape<SymInt>>()
+      .shape<mean_shape<Size>, mean_shape<SymInt>>()
       .kernel<mean_kernel>();
   library
       .define(
           "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
-      .shape<mean_dim_shape<int64_t>, mean_dim_shape<SymInt>>()
+      .shape<mean_dim_shape<Size>, mean_dim_shape<SymInt>>()
       .kernel<mean_dim_kernel>();
   library
       .define(
@@ -268,15 +266,15 @@ void define_sum(Library& library) {
           "Tensor")
       .decomposition<nanmean>();
   library.define("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
-      .shape<sum_shape<int64_t>, sum_shape<SymInt>>()
+      .shape<sum_shape<Size>, sum_shape<SymInt>>()
       .kernel<prod_kernel>();
   library
       .define(
           "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
-      .shape<prod_dim_shape<int64_t>, prod_dim_shape<SymInt>>()
+      .shape<prod_dim_shape<Size>, prod_dim_shape<SymInt>>()
       .kernel<prod_dim_kernel>();
   library.define("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
-      .shape<count_nonzero_shape<int64_t>, count_nonzero_shape<SymInt>>()
+      .shape<count_nonzero_shape<Size>, count_nonzero_shape<SymInt>>()
       .kernel<count_nonzero_kernel>();
   library.define("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor").decomposition<count_nonzero>();
 }

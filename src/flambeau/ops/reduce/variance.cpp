@@ -12,7 +12,7 @@
 namespace flambeau::ops {
 namespace {
 
-using OptionalDims = std::optional<std::span<const int64_t>>;
+using OptionalDims = std::optional<std::span<const Size>>;
 
 void merge_moments(Moments& a, const Moments& b) {
   if (b.count == 0) return;
@@ -165,25 +165,25 @@ void define_variance(Library& library) {
       .define(
           "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> Tensor")
-      .shape<var_shape<int64_t, false>, var_shape<SymInt, false>>()
+      .shape<var_shape<Size, false>, var_shape<SymInt, false>>()
       .kernel<var_kernel<false>>();
   library
       .define(
           "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> Tensor")
-      .shape<var_shape<int64_t, true>, var_shape<SymInt, true>>()
+      .shape<var_shape<Size, true>, var_shape<SymInt, true>>()
       .kernel<var_kernel<true>>();
   library
       .define(
           "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> (Tensor, Tensor)")
-      .shape<var_mean_shape<int64_t, false>, var_mean_shape<SymInt, false>>()
+      .shape<var_mean_shape<Size, false>, var_mean_shape<SymInt, false>>()
       .kernel<var_mean_kernel<false>>();
   library
       .define(
           "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> (Tensor, Tensor)")
-      .shape<var_mean_shape<int64_t, true>, var_mean_shape<SymInt, true>>()
+      .shape<var_mean_shape<Size, true>, var_mean_shape<SymInt, true>>()
       .kernel<var_mean_kernel<true>>();
   library.define("aten::var(Tensor self, bool unbiased=True) -> Tensor").decomposition<of_all<0, Tensor>>();
   library.define("aten::std(Tensor self, bool unbiased=True) -> Tensor").decomposition<of_all<1, Tensor>>();

@@ -67,7 +67,7 @@ struct CrossPart {
   }
 };
 template <typename N>
-Info<N> cross_shape(const Info<N>& self, const Info<N>& other, int64_t dim) {
+Info<N> cross_shape(const Info<N>& self, const Info<N>& other, Size dim) {
   if (self.dim() != other.dim()) {
     throw Error(ErrorCode::kInvalidArgument, "linalg.cross: inputs must have the same number of dimensions.");
   }
@@ -79,7 +79,7 @@ Info<N> cross_shape(const Info<N>& self, const Info<N>& other, int64_t dim) {
   }
   return contiguous<N>(result_type(self, other), broadcast(self.sizes, other.sizes), self.device);
 }
-void cross_kernel(Context& context, const Tensor& self, const Tensor& other, int64_t dim, Tensor& out) {
+void cross_kernel(Context& context, const Tensor& self, const Tensor& other, Size dim, Tensor& out) {
   const size_t d = wrap_dim(dim, out.dim());
   if (out.dtype() == DType::kBool) fail_dtype("cross", out.dtype());
   const auto part = [&](const Tensor& tensor, int64_t i) {
@@ -96,7 +96,7 @@ void cross_kernel(Context& context, const Tensor& self, const Tensor& other, int
         part(other, last), part(self, last), part(other, next));
   }
 }
-Tensor cross(Context& context, const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+Tensor cross(Context& context, const Tensor& self, const Tensor& other, std::optional<Size> dim) {
   if (!dim) {
     for (size_t d = 0; d < self.dim() && !dim; ++d) {
       if (self.sizes()[d] == 3) dim = static_cast<int64_t>(d);
@@ -108,7 +108,7 @@ Tensor cross(Context& context, const Tensor& self, const Tensor& other, std::opt
 
 // ---- renorm: slices whose norm is beyond a bound are scaled down to it
 template <typename N>
-Info<N> renorm_shape(const Info<N>& self, Scalar p, int64_t dim, Scalar) {
+Info<N> renorm_shape(const Info<N>& self, Scalar p, Size dim, Scalar) {
   if (!(p.to_double() > 0))
     throw Error(ErrorCode::kInvalidArgument, "renorm: non-positive-norm not supported");
   if (self.dim() < 2) {
@@ -118,7 +118,7 @@ Info<N> renorm_shape(const Info<N>& self, Scalar p, int64_t dim, Scalar) {
   wrap_dim(dim, self.dim());
   return contiguous<N>(self.dtype, self.sizes, self.device);
 }
-void renorm_kernel(Context& context, const Tensor& self, Scalar p, int64_t dim, Scalar maxnorm, Tensor& out) {
+void renorm_kernel(Context& context, const Tensor& self, Scalar p, Size dim, Scalar maxnorm, Tensor& out) {
   const size_t d = wrap_dim(dim, self.dim());
   Dims others;
   for (size_t i = 0; i < self.dim(); ++i) {
@@ -129,7 +129,7 @@ void renorm_kernel(Context& context, const Tensor& self, Scalar p, int64_t dim, 
   const Tensor norms = call_with(inner, "aten::linalg_vector_norm", {self, Value(p), others, true},
                                  {{"dtype", Value(kernels::compute_dtype(self.dtype()))}});
   const Tensor packed = norms.to_contiguous();
-  std::vector<double> factors(static_cast<size_t>(packed.element_count()));
+  ScratchVector<double> factors(static_cast<size_t>(packed.element_count()));
   load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), factors.size(),
               DType::kFloat64, factors.data());
   const double bound = maxnorm.to_double();
@@ -141,7 +141,7 @@ void renorm_kernel(Context& context, const Tensor& self, Scalar p, int64_t dim, 
 }
 
 // ---- differences of neighbours
-Tensor diff(Context& context, const Tensor& self, int64_t n, int64_t dim, const Tensor* prepend,
+Tensor diff(Context& context, const Tensor& self, Size n, Size dim, const Tensor* prepend,
             const Tensor* append) {
   if (self.dim() == 0) {
     throw Error(ErrorCode::kInvalidArgument, "diff expects input to be at least one-dimensional");
@@ -159,7 +159,7 @@ Tensor diff(Context& context, const Tensor& self, int64_t n, int64_t dim, const 
     whole = call(context, "aten::cat", parts, dim);
   }
   if (n == 0) return call(context, "aten::clone", whole);
-  n = std::min(n, whole.sizes()[d]);
+  n = smaller(n, whole.sizes()[d]);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t length = whole.sizes()[d];
     const Tensor after = call(context, "aten::slice.Tensor", whole, dim, 1, length);
@@ -182,14 +182,14 @@ void define_whole_tensors(Library& library) {
           "bool equal_nan=False) -> bool")
       .function<allclose>();
   library.define("aten::trace(Tensor self) -> Tensor")
-      .shape<trace_shape<int64_t>, trace_shape<SymInt>>()
+      .shape<trace_shape<Size>, trace_shape<SymInt>>()
       .kernel<trace_kernel>();
   library.define("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
-      .shape<cross_shape<int64_t>, cross_shape<SymInt>>()
+      .shape<cross_shape<Size>, cross_shape<SymInt>>()
       .kernel<cross_kernel>();
   library.define("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor").decomposition<cross>();
   library.define("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
-      .shape<renorm_shape<int64_t>, renorm_shape<SymInt>>()
+      .shape<renorm_shape<Size>, renorm_shape<SymInt>>()
       .kernel<renorm_kernel>();
   library
       .define(

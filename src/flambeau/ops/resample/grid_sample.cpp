@@ -7,6 +7,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/promotion.h"
+#include "flambeau/ops/resample/taps.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 
@@ -17,7 +18,7 @@ enum Interpolation : int64_t { kBilinear = 0, kNearest = 1, kBicubic = 2 };
 enum Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
 
 template <typename N>
-Info<N> sampled_info(const Info<N>& input, const Info<N>& grid, size_t dims, int64_t interpolation) {
+Info<N> sampled_info(const Info<N>& input, const Info<N>& grid, size_t dims, Size interpolation) {
   require(input.dim() == dims + 2,
           "grid_sampler(): expected the input to have as many dimensions as the grid");
   require(grid.dim() == dims + 2 && input.sizes[0] == grid.sizes[0],
@@ -43,7 +44,7 @@ T reflected(T x, int64_t twice_low, int64_t twice_high) {
   const T span = static_cast<T>(twice_high - twice_low) / 2;
   x = std::abs(x - low);
   const T rest = std::fmod(x, span);
-  const auto flips = static_cast<int64_t>(std::floor(x / span));
+  const int64_t flips = truncated_index(std::floor(x / span));
   return flips % 2 == 0 ? rest + low : span - rest + low;
 }
 
@@ -193,7 +194,7 @@ void sample(Context& context, const Tensor& input, const Tensor& grid, int64_t i
       });
 }
 
-void run(Context& context, const Tensor& input, const Tensor& grid, int64_t interpolation, int64_t padding,
+void run(Context& context, const Tensor& input, const Tensor& grid, Size interpolation, Size padding,
          bool align_corners, Tensor& out) {
   if (!is_floating(out.dtype())) fail_dtype("grid_sampler_2d_cpu_kernel_impl", out.dtype());
   const DType dtype = kernels::compute_dtype(out.dtype());
@@ -216,7 +217,7 @@ void run(Context& context, const Tensor& input, const Tensor& grid, int64_t inte
 }
 
 template <typename N, size_t kDims>
-Info<N> sampler_shape(const Info<N>& input, const Info<N>& grid, int64_t interpolation_mode, int64_t, bool) {
+Info<N> sampler_shape(const Info<N>& input, const Info<N>& grid, Size interpolation_mode, Size, bool) {
   // Without a fixed number, as many dimensions as the input has.
   return sampled_info(input, grid, kDims == 0 ? (input.dim() == 5 ? 3 : 2) : kDims, interpolation_mode);
 }
@@ -243,7 +244,7 @@ double place(int64_t index, int64_t size, bool align_corners) {
   return align_corners ? between : between * static_cast<double>(size - 1) / static_cast<double>(size);
 }
 
-void affine_kernel(Context& context, const Tensor& theta, std::span<const int64_t> size, bool align_corners,
+void affine_kernel(Context& context, const Tensor& theta, std::span<const Size> size, bool align_corners,
                    Tensor& out) {
   if (!is_floating(out.dtype())) fail_dtype("affine_grid_generator", out.dtype());
   const auto numbers = [&](const Tensor& tensor, bool copies) {
@@ -282,22 +283,22 @@ void define_grid_sample(Library& library) {
       .define(
           "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
           "align_corners) -> Tensor")
-      .shape<sampler_shape<int64_t, 0>, sampler_shape<SymInt, 0>>()
+      .shape<sampler_shape<Size, 0>, sampler_shape<SymInt, 0>>()
       .kernel<run>();
   library
       .define(
           "aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
           "align_corners) -> Tensor")
-      .shape<sampler_shape<int64_t, 2>, sampler_shape<SymInt, 2>>()
+      .shape<sampler_shape<Size, 2>, sampler_shape<SymInt, 2>>()
       .kernel<run>();
   library
       .define(
           "aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
           "align_corners) -> Tensor")
-      .shape<sampler_shape<int64_t, 3>, sampler_shape<SymInt, 3>>()
+      .shape<sampler_shape<Size, 3>, sampler_shape<SymInt, 3>>()
       .kernel<run>();
   library.define("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor")
-      .shape<affine_shape<int64_t>, affine_shape<SymInt>>()
+      .shape<affine_shape<Size>, affine_shape<SymInt>>()
       .kernel<affine_kernel>();
 }
 

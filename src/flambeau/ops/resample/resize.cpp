@@ -30,7 +30,7 @@ void for_lines(Context& context, const Axis& axis, Body&& body) {
 // `rounding` is the type that PyTorch keeps the weights in.
 template <typename T>
 void resize_numbers(Context& context, const Axis& axis, DType rounding, const void* from, void* to) {
-  std::vector<T> weights(axis.taps.weight.begin(), axis.taps.weight.end());
+  ScratchVector<T> weights(axis.taps.weight.begin(), axis.taps.weight.end());
   if (rounding == DType::kFloat16 || rounding == DType::kBFloat16) {
     std::vector<uint16_t> rounded(weights.size());
     const DType type = kernels::compute_dtype(rounding);
@@ -59,7 +59,7 @@ void resize_bytes(Context& context, const Axis& axis, const void* from_bytes, vo
   const auto* const from = static_cast<const uint8_t*>(from_bytes);
   auto* const to = static_cast<uint8_t*>(to_bytes);
   // Taps beyond the border are one with the border's: weights are added before they are rounded.
-  std::vector<double> weights = taps.weight;
+  ScratchVector<double> weights = taps.weight;
   double largest = 0;
   for (int64_t i = 0; i < taps.out; ++i) {
     for (int64_t k = 1; k < taps.count; ++k) {
@@ -71,7 +71,7 @@ void resize_bytes(Context& context, const Axis& axis, const void* from_bytes, vo
   for (const double weight : weights) largest = std::max(largest, weight);
   int bits = 0;
   while (bits < 22 && static_cast<int>(0.5 + largest * (1 << (bits + 1))) < 1 << 15) ++bits;
-  std::vector<int> rounded;
+  ScratchVector<int> rounded;
   for (const double weight : weights) {
     const double scaled = weight * (1 << bits);
     rounded.push_back(static_cast<int>(scaled < 0 ? scaled - 0.5 : scaled + 0.5));
@@ -117,9 +117,9 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
   const DType dtype = is_byte && !is_nearest ? DType::kUInt8
                       : is_byte              ? DType::kFloat32
                                              : kernels::compute_dtype(out.dtype());
-  Info<int64_t> info = info_of(out);
+  Info<Size> info = info_of(out);
   const bool is_last = !is_contiguous(info) && is_channels_last(info);
-  const auto packed_info = [&](const Dims& sizes) -> Info<int64_t> {
+  const auto packed_info = [&](const ShortList<Size>& sizes) -> Info<Size> {
     return {
         .dtype = dtype, .sizes = sizes, .strides = is_last ? channels_last_strides(sizes) : row_major(sizes)};
   };

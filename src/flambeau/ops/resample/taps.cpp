@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "flambeau/base/size.h"
+
 namespace flambeau::ops {
 namespace {
 
@@ -46,7 +48,7 @@ T lanczos(T x) {
 }
 
 // Elements whose number is far outside of the range of float's integers are cut as PyTorch cuts them.
-int64_t floor_of(double x) { return static_cast<int64_t>(std::floor(static_cast<float>(x))); }
+int64_t floor_of(double x) { return truncated_index(std::floor(static_cast<float>(x))); }
 
 template <typename T>
 void set_nearest(Taps& taps, bool is_exact, bool is_image, std::optional<double> scale) {
@@ -93,14 +95,14 @@ void set_smooth(Taps& taps, int64_t width, bool align_corners, std::optional<dou
   const T half = static_cast<T>(width) * static_cast<T>(0.5);
   const T support = step >= T(1) ? half * step : half;
   const T shrink = step >= T(1) ? T(1) / step : T(1);
-  taps.count = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
-  taps.index.assign(static_cast<size_t>(taps.count * taps.out), 0);
+  const Size count_of_all = truncated_size(static_cast<double>(std::ceil(support))) * 2 + 1;
+  taps.count = count_of_all;
+  taps.index.assign(static_cast<size_t>(count_of_all * taps.out), 0);
   taps.weight.assign(taps.index.size(), 0);
   for (int64_t i = 0; i < taps.out; ++i) {
     const T center = step * (static_cast<T>(i) + static_cast<T>(0.5));
-    const int64_t begin = std::max<int64_t>(static_cast<int64_t>(center - support + static_cast<T>(0.5)), 0);
-    const int64_t end =
-        std::min<int64_t>(static_cast<int64_t>(center + support + static_cast<T>(0.5)), taps.in);
+    const int64_t begin = std::max<int64_t>(truncated_index(center - support + static_cast<T>(0.5)), 0);
+    const int64_t end = std::min<int64_t>(truncated_index(center + support + static_cast<T>(0.5)), taps.in);
     const int64_t count = std::clamp<int64_t>(end - begin, 0, taps.count);
     T total = 0;
     for (int64_t k = 0; k < count; ++k) {
@@ -142,7 +144,7 @@ Taps make_taps(Resampling kind, DType dtype, int64_t in, int64_t out, bool align
                std::optional<double> scale) {
   Taps taps{.in = in, .out = out, .index = {}, .weight = {}};
   taps.count = kind == Resampling::kLinear ? 2 : kind == Resampling::kCubic ? 4 : 1;
-  taps.index.resize(static_cast<size_t>(taps.count * out));
+  taps.index.resize(static_cast<size_t>(Size(taps.count) * out));
   taps.weight.resize(taps.index.size());
   const bool is_byte = dtype == DType::kUInt8;
   if (dtype == DType::kFloat64 || is_byte) {

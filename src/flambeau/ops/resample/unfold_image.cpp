@@ -14,21 +14,21 @@
 namespace flambeau::ops {
 namespace {
 
-using Numbers = std::span<const int64_t>;
+using Numbers = std::span<const Size>;
 
 struct WindowArguments {
-  Dims kernel, dilation, padding, stride;
+  ShortList<Size> kernel, dilation, padding, stride;
 };
 
 WindowArguments window_arguments(Numbers kernel, Numbers dilation, Numbers padding, Numbers stride) {
   const auto pair = [](Numbers given, const char* name, int64_t least) {
     if (given.size() != 1 && given.size() != 2)
       fail_argument(fmt::format("It is expected {} equals to 2, but got size {}", name, given.size()));
-    const Dims two{given[0], given.back()};
-    for (const int64_t number : two) {
+    const ShortList<Size> two{given[0], given.back()};
+    for (const Size number : two) {
       if (number < least)
         fail_argument(fmt::format("{} should be {} zero, but got {}", name,
-                                  least == 1 ? "greater than" : "at least", number));
+                                  least == 1 ? "greater than" : "at least", number.value()));
     }
     return two;
   };
@@ -86,11 +86,11 @@ Tensor windows_of(const Tensor& image, const WindowArguments& arguments, int64_t
 
 // A zeroed image with room for the padding, and the view of its inside.
 std::pair<Tensor, Tensor> padded_image(Context& context, DType dtype, const Dims& sizes,
-                                       const Dims& padding) {
+                                       const ShortList<Size>& padding) {
   const Tensor whole =
       context.allocate(dtype, Dims{sizes[0], sizes[1], sizes[2] + 2 * padding[0], sizes[3] + 2 * padding[1]});
   fill(context, whole, 0);
-  const int64_t offset = padding[0] * whole.strides()[2] + padding[1];
+  const Size offset = padding[0] * whole.strides()[2] + padding[1];
   return {whole, whole.with_geometry({sizes, whole.strides(), whole.offset() + offset})};
 }
 
@@ -101,8 +101,8 @@ void im2col_kernel(Context& context, const Tensor& self, Numbers kernel_size, Nu
   const Tensor image = self.dim() == 4 ? self : unsqueezed(self, 0);
   const auto [whole, inside] = padded_image(context, image.dtype(), image.sizes(), arguments.padding);
   copy_into(context, image, inside);
-  const Tensor windows = windows_of(whole, arguments, window_count(image.sizes()[2], arguments, 0),
-                                    window_count(image.sizes()[3], arguments, 1));
+  const Tensor windows = windows_of(whole, arguments, window_count<Size>(image.sizes()[2], arguments, 0),
+                                    window_count<Size>(image.sizes()[3], arguments, 1));
   copy_into(context, windows,
             out.with_geometry({windows.sizes(), contiguous_strides(windows.sizes()), out.offset()}));
 }
@@ -119,7 +119,7 @@ Info<N> col2im_shape(const Info<N>& self, std::span<const N> output_size, Number
         sizes_text(self.sizes.span())));
   }
   const size_t first = self.dim() - 2;
-  const int64_t taps = arguments.kernel[0] * arguments.kernel[1];
+  const Size taps = arguments.kernel[0] * arguments.kernel[1];
   require(modulo(self.sizes[first], N(taps)) == N(0),
           "Expected size of input's dimension 1 to be divisible by the product of kernel_size");
   const N windows =
@@ -233,16 +233,16 @@ void define_unfold_image(Library& library) {
       .define(
           "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "
           "Tensor")
-      .shape<im2col_shape<int64_t>, im2col_shape<SymInt>>()
+      .shape<im2col_shape<Size>, im2col_shape<SymInt>>()
       .kernel<im2col_kernel>();
   library
       .define(
           "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
           "padding, int[2] stride) -> Tensor")
-      .shape<col2im_shape<int64_t>, col2im_shape<SymInt>>()
+      .shape<col2im_shape<Size>, col2im_shape<SymInt>>()
       .kernel<col2im_kernel>();
   library.define("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor")
-      .shape<unpool_shape<int64_t>, unpool_shape<SymInt>>()
+      .shape<unpool_shape<Size>, unpool_shape<SymInt>>()
       .kernel<unpool_kernel>();
 }
 

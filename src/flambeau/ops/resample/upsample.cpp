@@ -12,7 +12,7 @@
 namespace flambeau::ops {
 namespace {
 
-using Numbers = std::span<const int64_t>;
+using Numbers = std::span<const Size>;
 using Factors = std::optional<std::span<const double>>;
 
 template <typename N>
@@ -38,12 +38,10 @@ Info<N> resized_info(const Info<N>& input, std::span<const N> output_size, size_
   return out;
 }
 
-int64_t scaled_size(int64_t size, double factor) {
-  return static_cast<int64_t>(static_cast<double>(size) * factor);
-}
+Size scaled_size(Size size, double factor) { return truncated_size(static_cast<double>(size) * factor); }
 SymInt scaled_size(const SymInt& size, double factor) {
-  if (size.is_literal()) return scaled_size(size.literal(), factor);
-  if (factor == std::floor(factor)) return size * SymInt(static_cast<int64_t>(factor));
+  if (size.is_literal()) return scaled_size(Size(size.literal()), factor);
+  if (factor == std::floor(factor)) return size * SymInt(truncated_size(factor));
   throw Error(ErrorCode::kUnsupported,
               "a size that is a symbol cannot be multiplied by a factor that is no integer",
               "give upsampling the size of its result");
@@ -116,10 +114,10 @@ template <Resampling kKind, size_t kDims>
 void define_plain(Library& library, std::string_view sized, std::string_view listed) {
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
   library.define(sized)
-      .template shape<F::template plain_shape<int64_t>, F::template plain_shape<SymInt>>()
+      .template shape<F::template plain_shape<Size>, F::template plain_shape<SymInt>>()
       .template kernel<F::plain>();
   library.define(listed)
-      .template shape<F::template plain_list_shape<int64_t>, F::template plain_list_shape<SymInt>>()
+      .template shape<F::template plain_list_shape<Size>, F::template plain_list_shape<SymInt>>()
       .template kernel<F::plain_list>();
 }
 
@@ -127,10 +125,10 @@ template <Resampling kKind, size_t kDims>
 void define_aligned(Library& library, std::string_view sized, std::string_view listed) {
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
   library.define(sized)
-      .template shape<F::template aligned_shape<int64_t>, F::template aligned_shape<SymInt>>()
+      .template shape<F::template aligned_shape<Size>, F::template aligned_shape<SymInt>>()
       .template kernel<F::aligned>();
   library.define(listed)
-      .template shape<F::template aligned_list_shape<int64_t>, F::template aligned_list_shape<SymInt>>()
+      .template shape<F::template aligned_list_shape<Size>, F::template aligned_list_shape<SymInt>>()
       .template kernel<F::aligned_list>();
 }
 

@@ -177,37 +177,37 @@ void define_cell_operators(Library& library) {
       .define(
           "aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> (Tensor, Tensor)")
-      .shape<lstm_cell_shape<int64_t>, lstm_cell_shape<SymInt>>()
+      .shape<lstm_cell_shape<Size>, lstm_cell_shape<SymInt>>()
       .kernel<lstm_cell_kernel>();
   library
       .define(
           "aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> Tensor")
-      .shape<rnn_cell_shape<int64_t>, rnn_cell_shape<SymInt>>()
+      .shape<rnn_cell_shape<Size>, rnn_cell_shape<SymInt>>()
       .kernel<rnn_cell_kernel<RnnKind::kGru>>();
   library
       .define(
           "aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> Tensor")
-      .shape<rnn_cell_shape<int64_t>, rnn_cell_shape<SymInt>>()
+      .shape<rnn_cell_shape<Size>, rnn_cell_shape<SymInt>>()
       .kernel<rnn_cell_kernel<RnnKind::kTanh>>();
   library
       .define(
           "aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> Tensor")
-      .shape<rnn_cell_shape<int64_t>, rnn_cell_shape<SymInt>>()
+      .shape<rnn_cell_shape<Size>, rnn_cell_shape<SymInt>>()
       .kernel<rnn_cell_kernel<RnnKind::kRelu>>();
   library
       .define(
           "aten::_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? "
           "input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)")
-      .shape<fused_lstm_shape<int64_t>, fused_lstm_shape<SymInt>>()
+      .shape<fused_lstm_shape<Size>, fused_lstm_shape<SymInt>>()
       .kernel<fused_lstm_kernel>();
   library
       .define(
           "aten::_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? "
           "input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)")
-      .shape<fused_gru_shape<int64_t>, fused_gru_shape<SymInt>>()
+      .shape<fused_gru_shape<Size>, fused_gru_shape<SymInt>>()
       .kernel<fused_gru_kernel>();
 }
 

@@ -64,7 +64,7 @@ class Run {
     const int64_t batch = batch_sizes_.empty() ? 0 : batch_sizes_[0];
     const bool is_gru = shape_.kind == RnnKind::kGru;
     const kernels::Scratch scratch(
-        static_cast<size_t>(rows * width + (is_gru ? batch * width : 0) + batch * cell_.hidden) * sizeof(T));
+        (Size(rows) * width + Size(is_gru ? batch : 0) * width + Size(batch) * cell_.hidden) * sizeof(T));
     T* const gates = scratch.as<T>();
     T* const hidden_gates = gates + rows * width;
     T* const full = hidden_gates + (is_gru ? batch * width : 0);

@@ -43,7 +43,7 @@ void check_state(const Info<N>& hx, const N& batch, int64_t cells) {
 
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> lstm_shape(const Info<N>& input, std::span<const Info<N>> hx,
-                                                 std::span<const Info<N>>, bool, int64_t num_layers, double,
+                                                 std::span<const Info<N>>, bool, Size num_layers, double,
                                                  bool, bool bidirectional, bool batch_first) {
   require(hx.size() == 2, "lstm expects two hidden states");
   const int64_t directions = bidirectional ? 2 : 1;
@@ -55,7 +55,7 @@ std::tuple<Info<N>, Info<N>, Info<N>> lstm_shape(const Info<N>& input, std::span
 
 template <typename N>
 std::tuple<Info<N>, Info<N>> rnn_shape(const Info<N>& input, const Info<N>& hx, std::span<const Info<N>>,
-                                       bool, int64_t num_layers, double, bool, bool bidirectional,
+                                       bool, Size num_layers, double, bool, bool bidirectional,
                                        bool batch_first) {
   const int64_t directions = bidirectional ? 2 : 1;
   state_info(hx);
@@ -79,7 +79,7 @@ void run_padded(Context& context, const RnnShape& shape, Tensors params, const T
 bool has_projection(const Tensor& h, const Tensor& c) { return h.sizes()[2] != c.sizes()[2]; }
 
 void lstm_kernel(Context& context, const Tensor& input, Tensors hx, Tensors params, bool has_biases,
-                 int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first,
+                 Size num_layers, double dropout, bool train, bool bidirectional, bool batch_first,
                  Tensor& out, Tensor& hy, Tensor& cy) {
   const RnnShape shape{RnnKind::kLstm, has_biases, has_projection(hx[0], hx[1]), num_layers, bidirectional};
   run_padded(context, shape, params, input, batch_first, hx[0], &hx[1], train ? dropout : 0, out, hy, &cy);
@@ -87,7 +87,7 @@ void lstm_kernel(Context& context, const Tensor& input, Tensors hx, Tensors para
 
 template <RnnKind kKind>
 void rnn_kernel(Context& context, const Tensor& input, const Tensor& hx, Tensors params, bool has_biases,
-                int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first,
+                Size num_layers, double dropout, bool train, bool bidirectional, bool batch_first,
                 Tensor& out, Tensor& hy) {
   run_padded(context, {kKind, has_biases, false, num_layers, bidirectional}, params, input, batch_first, hx,
              nullptr, train ? dropout : 0, out, hy, nullptr);
@@ -104,7 +104,7 @@ Info<N> packed_info(const Info<N>& data, const N& width) {
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> packed_lstm_shape(const Info<N>& data, const Info<N>&,
                                                         std::span<const Info<N>> hx, std::span<const Info<N>>,
-                                                        bool, int64_t, double, bool, bool bidirectional) {
+                                                        bool, Size, double, bool, bool bidirectional) {
   require(hx.size() == 2, "lstm expects two hidden states");
   Info<N> hy = state_info(hx[0]);
   Info<N> cy = state_info(hx[1]);
@@ -113,7 +113,7 @@ std::tuple<Info<N>, Info<N>, Info<N>> packed_lstm_shape(const Info<N>& data, con
 
 template <typename N>
 std::tuple<Info<N>, Info<N>> packed_rnn_shape(const Info<N>& data, const Info<N>&, const Info<N>& hx,
-                                              std::span<const Info<N>>, bool, int64_t, double, bool,
+                                              std::span<const Info<N>>, bool, Size, double, bool,
                                               bool bidirectional) {
   Info<N> hy = state_info(hx);
   return {packed_info<N>(data, hy.sizes[2] * N(bidirectional ? 2 : 1)), hy};
@@ -137,7 +137,7 @@ void run_packed(Context& context, const RnnShape& shape, Tensors params, const T
 }
 
 void packed_lstm_kernel(Context& context, const Tensor& data, const Tensor& batch_sizes, Tensors hx,
-                        Tensors params, bool has_biases, int64_t num_layers, double dropout, bool train,
+                        Tensors params, bool has_biases, Size num_layers, double dropout, bool train,
                         bool bidirectional, Tensor& out, Tensor& hy, Tensor& cy) {
   const RnnShape shape{RnnKind::kLstm, has_biases, has_projection(hx[0], hx[1]), num_layers, bidirectional};
   run_packed(context, shape, params, data, batch_sizes, hx[0], &hx[1], train ? dropout : 0, out, hy, &cy);
@@ -145,7 +145,7 @@ void packed_lstm_kernel(Context& context, const Tensor& data, const Tensor& batc
 
 template <RnnKind kKind>
 void packed_rnn_kernel(Context& context, const Tensor& data, const Tensor& batch_sizes, const Tensor& hx,
-                       Tensors params, bool has_biases, int64_t num_layers, double dropout, bool train,
+                       Tensors params, bool has_biases, Size num_layers, double dropout, bool train,
                        bool bidirectional, Tensor& out, Tensor& hy) {
   run_packed(context, {kKind, has_biases, false, num_layers, bidirectional}, params, data, batch_sizes, hx,
              nullptr, train ? dropout : 0, out, hy, nullptr);
@@ -154,10 +154,10 @@ void packed_rnn_kernel(Context& context, const Tensor& data, const Tensor& batch
 template <RnnKind kKind>
 void define_kind(Library& library, std::string_view padded, std::string_view packed_batch) {
   library.define(padded)
-      .template shape<rnn_shape<int64_t>, rnn_shape<SymInt>>()
+      .template shape<rnn_shape<Size>, rnn_shape<SymInt>>()
       .template kernel<rnn_kernel<kKind>>();
   library.define(packed_batch)
-      .template shape<packed_rnn_shape<int64_t>, packed_rnn_shape<SymInt>>()
+      .template shape<packed_rnn_shape<Size>, packed_rnn_shape<SymInt>>()
       .template kernel<packed_rnn_kernel<kKind>>();
 }
 
@@ -169,14 +169,14 @@ void define_rnn(Library& library) {
           "aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, "
           "float "
           "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
-      .shape<lstm_shape<int64_t>, lstm_shape<SymInt>>()
+      .shape<lstm_shape<Size>, lstm_shape<SymInt>>()
       .kernel<lstm_kernel>();
   library
       .define(
           "aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, "
           "int "
           "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)")
-      .shape<packed_lstm_shape<int64_t>, packed_lstm_shape<SymInt>>()
+      .shape<packed_lstm_shape<Size>, packed_lstm_shape<SymInt>>()
       .kernel<packed_lstm_kernel>();
 #define FLAMBEAU_RNN(kind, name)                                                                             \
   define_kind<RnnKind::kind>(                                                                                \

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/stoppable.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/lines.h"
@@ -27,14 +28,15 @@ size_t median_at(const T* x, size_t length) {
       ++nans;
     }
   }
-  std::vector<size_t> order(length);
+  ScratchVector<size_t> order(length);
   std::iota(order.begin(), order.end(), size_t{0});
   // All NaN: (n - n - 1) / 2 is 0 in PyTorch's signed numbers.
   const size_t at = nans == length ? 0 : (length - nans - 1) / 2;
+  WorkPoller poll;
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(at), order.end(),
-                   [&](size_t i, size_t j) {
+                   stoppable(poll, [&](size_t i, size_t j) {
                      return x[i] < x[j] || (x[i] == x[j] && i < j) || (x[j] != x[j] && x[i] == x[i]);
-                   });
+                   }));
   return order[at];
 }
 template <typename T, bool kSkipsNan>
@@ -52,11 +54,12 @@ template <typename T>
 void mode_line(const void* input, size_t length, void* const* outputs, const void*) {
   if constexpr (!kIsComplex<T>) {
     const T* const x = static_cast<const T*>(input);
-    std::vector<std::pair<T, int64_t>> elements(length);
+    ScratchVector<std::pair<T, int64_t>> elements(length);
     for (size_t i = 0; i < length; ++i) elements[i] = {x[i], static_cast<int64_t>(i)};
-    std::sort(elements.begin(), elements.end(), [](const auto& a, const auto& b) {
-      return (a.first == a.first && b.first != b.first) || a.first < b.first;
-    });
+    WorkPoller poll;
+    std::sort(elements.begin(), elements.end(), stoppable(poll, [](const auto& a, const auto& b) {
+                return (a.first == a.first && b.first != b.first) || a.first < b.first;
+              }));
     std::pair<T, int64_t> best{};
     size_t most = 0;
     size_t run = 0;
@@ -75,7 +78,7 @@ void mode_line(const void* input, size_t length, void* const* outputs, const voi
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> line_shape(const Info<N>& self, int64_t dim, bool keep) {
+std::tuple<Info<N>, Info<N>> line_shape(const Info<N>& self, Size dim, bool keep) {
   const DimFlags reduced = one_dim(dim, self.dim());
   if (self.dim() > 0 && self.element_count() == N(0) && self.sizes[wrap_dim(dim, self.dim())] == N(0)) {
     throw Error(
@@ -95,13 +98,13 @@ void run_line(Context& context, const Tensor& self, int64_t dim, Line line, Tens
 }
 
 template <bool kSkipsNan>
-void median_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& values, Tensor& indices) {
+void median_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype()) || self.dtype() == DType::kBool) fail_dtype("median_out", self.dtype());
   run_line(context, self, dim,
            with_compute_type(self.dtype(), []<typename T>(T) -> Line { return median_line<T, kSkipsNan>; }),
            values, indices);
 }
-void mode_kernel(Context& context, const Tensor& self, int64_t dim, bool, Tensor& values, Tensor& indices) {
+void mode_kernel(Context& context, const Tensor& self, Size dim, bool, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype())) fail_dtype("mode_cpu", self.dtype());
   run_line(context, self, dim,
            with_compute_type(self.dtype(), []<typename T>(T) -> Line { return mode_line<T>; }), values,
@@ -140,7 +143,8 @@ T interpolate(T below, T above, T weight, std::string_view how, T rank) {
 template <typename T>
 void quantiles(std::vector<T>& line, const std::vector<T>& q, bool skips_nan, std::string_view how, T* out,
                int64_t step) {
-  std::sort(line.begin(), line.end(), [](T a, T b) { return (a == a && b != b) || a < b; });
+  WorkPoller poll;
+  std::sort(line.begin(), line.end(), stoppable(poll, [](T a, T b) { return (a == a && b != b) || a < b; }));
   const auto nans = static_cast<size_t>(std::count_if(line.begin(), line.end(), [](T x) { return x != x; }));
   for (size_t i = 0; i < q.size(); ++i) {
     T& to = out[static_cast<int64_t>(i) * step];
@@ -180,7 +184,7 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
   const int64_t wanted_count = q.element_count();
   Dims packed_sizes = sizes;
   packed_sizes.push_back(wanted_count);
-  Info<int64_t> info = contiguous<int64_t>(self.dtype(), packed_sizes);
+  Info<Size> info = contiguous<Size>(self.dtype(), packed_sizes);
   info.sizes = sizes;
   info.strides.erase(sizes.size());
   if (q.dim() > 0) {
@@ -214,7 +218,7 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
 }
 
 template <bool kSkipsNan>
-Tensor quantile(Context& context, const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keep,
+Tensor quantile(Context& context, const Tensor& self, const Tensor& q, std::optional<Size> dim, bool keep,
                 std::string_view how) {
   if (self.dtype() != DType::kFloat32 && self.dtype() != DType::kFloat64) {
     throw Error(ErrorCode::kInvalidArgument, "quantile() input tensor must be either float or double dtype");
@@ -235,7 +239,7 @@ Tensor quantile(Context& context, const Tensor& self, const Tensor& q, std::opti
                                          : run_quantile<double>(context, self, q, dim, keep, how, kSkipsNan);
 }
 template <bool kSkipsNan>
-Tensor quantile_scalar(Context& context, const Tensor& self, double q, std::optional<int64_t> dim, bool keep,
+Tensor quantile_scalar(Context& context, const Tensor& self, double q, std::optional<Size> dim, bool keep,
                        std::string_view how) {
   return quantile<kSkipsNan>(context, self, scalar_tensor(q, self.dtype()), dim, keep, how);
 }
@@ -245,21 +249,21 @@ Tensor quantile_scalar(Context& context, const Tensor& self, double q, std::opti
 void define_order_statistics(Library& library) {
   library
       .define("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
-      .shape<line_shape<int64_t>, line_shape<SymInt>>()
+      .shape<line_shape<Size>, line_shape<SymInt>>()
       .kernel<median_kernel<false>>();
   library
       .define(
           "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
-      .shape<line_shape<int64_t>, line_shape<SymInt>>()
+      .shape<line_shape<Size>, line_shape<SymInt>>()
       .kernel<median_kernel<true>>();
   library.define("aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
-      .shape<line_shape<int64_t>, line_shape<SymInt>>()
+      .shape<line_shape<Size>, line_shape<SymInt>>()
       .kernel<mode_kernel>();
   library.define("aten::median(Tensor self) -> Tensor")
-      .shape<median_all_shape<int64_t>, median_all_shape<SymInt>>()
+      .shape<median_all_shape<Size>, median_all_shape<SymInt>>()
       .kernel<median_all_kernel<false>>();
   library.define("aten::nanmedian(Tensor self) -> Tensor")
-      .shape<median_all_shape<int64_t>, median_all_shape<SymInt>>()
+      .shape<median_all_shape<Size>, median_all_shape<SymInt>>()
       .kernel<median_all_kernel<true>>();
   library
       .define(

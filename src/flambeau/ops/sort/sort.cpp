@@ -20,7 +20,7 @@ ShortList<N> sort_strides(const Info<N>& self) {
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> sort_info(const Info<N>& self, int64_t dim) {
+std::tuple<Info<N>, Info<N>> sort_info(const Info<N>& self, Size dim) {
   wrap_dim(dim, self.dim());
   if (is_complex(self.dtype)) {
     throw Error(ErrorCode::kUnsupported, "Sort does not support complex dtypes on CPU");
@@ -43,26 +43,26 @@ void run_sort(Context& context, const Tensor& self, int64_t dim, bool descending
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> sort_shape(const Info<N>& self, int64_t dim, bool) {
+std::tuple<Info<N>, Info<N>> sort_shape(const Info<N>& self, Size dim, bool) {
   return sort_info(self, dim);
 }
-void sort_kernel(Context& context, const Tensor& self, int64_t dim, bool descending, Tensor& values,
+void sort_kernel(Context& context, const Tensor& self, Size dim, bool descending, Tensor& values,
                  Tensor& indices) {
   run_sort(context, self, dim, descending, false, values, indices);
 }
 template <typename N>
-std::tuple<Info<N>, Info<N>> sort_stable_shape(const Info<N>& self, std::optional<bool>, int64_t dim, bool) {
+std::tuple<Info<N>, Info<N>> sort_stable_shape(const Info<N>& self, std::optional<bool>, Size dim, bool) {
   return sort_info(self, dim);
 }
-void sort_stable_kernel(Context& context, const Tensor& self, std::optional<bool> stable, int64_t dim,
+void sort_stable_kernel(Context& context, const Tensor& self, std::optional<bool> stable, Size dim,
                         bool descending, Tensor& values, Tensor& indices) {
   run_sort(context, self, dim, descending, stable.value_or(false), values, indices);
 }
 
-Tensor argsort(Context& context, const Tensor& self, int64_t dim, bool descending) {
+Tensor argsort(Context& context, const Tensor& self, Size dim, bool descending) {
   return std::get<1>(call<std::tuple<Tensor, Tensor>>(context, "aten::sort", self, dim, descending));
 }
-Tensor argsort_stable(Context& context, const Tensor& self, bool stable, int64_t dim, bool descending) {
+Tensor argsort_stable(Context& context, const Tensor& self, bool stable, Size dim, bool descending) {
   return std::get<1>(call_with<std::tuple<Tensor, Tensor>>(
       context, "aten::sort.stable", {self}, {{"stable", stable}, {"dim", dim}, {"descending", descending}}));
 }
@@ -71,7 +71,7 @@ Tensor msort(Context& context, const Tensor& self) {
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> topk_shape(const Info<N>& self, N k, int64_t dim, bool, bool) {
+std::tuple<Info<N>, Info<N>> topk_shape(const Info<N>& self, N k, Size dim, bool, bool) {
   const size_t d = wrap_dim(dim, self.dim());
   const N length = self.dim() == 0 ? N(1) : self.sizes[d];
   if (k < N(0) || k > length) throw Error(ErrorCode::kInvalidArgument, "selected index k out of range");
@@ -83,7 +83,7 @@ std::tuple<Info<N>, Info<N>> topk_shape(const Info<N>& self, N k, int64_t dim, b
   if (!sizes.empty()) sizes[d] = k;
   return {contiguous<N>(self.dtype, sizes, self.device), contiguous<N>(DType::kInt64, sizes, self.device)};
 }
-void topk_kernel(Context& context, const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
+void topk_kernel(Context& context, const Tensor& self, Size k, Size dim, bool largest, bool sorted,
                  Tensor& values, Tensor& indices) {
   const PackedLines lines(self, dim);
   PackedResult packed_values(context, values, dim);
@@ -96,7 +96,7 @@ void topk_kernel(Context& context, const Tensor& self, int64_t k, int64_t dim, b
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> kthvalue_shape(const Info<N>& self, N k, int64_t dim, bool keep) {
+std::tuple<Info<N>, Info<N>> kthvalue_shape(const Info<N>& self, N k, Size dim, bool keep) {
   const size_t d = wrap_dim(dim, self.dim());
   const N length = self.dim() == 0 ? N(1) : self.sizes[d];
   if (length == N(0)) {
@@ -114,7 +114,7 @@ std::tuple<Info<N>, Info<N>> kthvalue_shape(const Info<N>& self, N k, int64_t di
   }
   return {contiguous<N>(self.dtype, sizes, self.device), contiguous<N>(DType::kInt64, sizes, self.device)};
 }
-void kthvalue_kernel(Context& context, const Tensor& self, int64_t k, int64_t dim, bool, Tensor& values,
+void kthvalue_kernel(Context& context, const Tensor& self, Size k, Size dim, bool, Tensor& values,
                      Tensor& indices) {
   if (is_complex(self.dtype()) || self.dtype() == DType::kBool) fail_dtype("kthvalue_cpu", self.dtype());
   // One result a line: packed as they are, in the order of the lines.
@@ -128,13 +128,13 @@ void kthvalue_kernel(Context& context, const Tensor& self, int64_t k, int64_t di
 void define_sort(Library& library) {
   library
       .define("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
-      .shape<sort_shape<int64_t>, sort_shape<SymInt>>()
+      .shape<sort_shape<Size>, sort_shape<SymInt>>()
       .kernel<sort_kernel>();
   library
       .define(
           "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
           "values, Tensor indices)")
-      .shape<sort_stable_shape<int64_t>, sort_stable_shape<SymInt>>()
+      .shape<sort_stable_shape<Size>, sort_stable_shape<SymInt>>()
       .kernel<sort_stable_kernel>();
   library.define("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
       .decomposition<argsort>();
@@ -147,13 +147,13 @@ void define_sort(Library& library) {
       .define(
           "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
           "values, Tensor indices)")
-      .shape<topk_shape<int64_t>, topk_shape<SymInt>>()
+      .shape<topk_shape<Size>, topk_shape<SymInt>>()
       .kernel<topk_kernel>();
   library
       .define(
           "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
           "indices)")
-      .shape<kthvalue_shape<int64_t>, kthvalue_shape<SymInt>>()
+      .shape<kthvalue_shape<Size>, kthvalue_shape<SymInt>>()
       .kernel<kthvalue_kernel>();
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/stoppable.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/promotion.h"
@@ -37,11 +38,12 @@ template <typename T>
 Groups group(const std::vector<T>& values, size_t rows, size_t length, bool sorts) {
   Groups groups;
   groups.inverse.resize(rows);
-  std::vector<size_t> order(rows);
+  ScratchVector<size_t> order(rows);
   std::iota(order.begin(), order.end(), size_t{0});
   const auto row = [&](size_t i) { return values.data() + i * length; };
   if (sorts) {
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    WorkPoller poll;
+    const auto is_before = [&](size_t a, size_t b) {
       for (size_t i = 0; i < length; ++i) {
         const T x = row(a)[i];
         const T y = row(b)[i];
@@ -49,9 +51,12 @@ Groups group(const std::vector<T>& values, size_t rows, size_t length, bool sort
         return x < y || (x == x && y != y);
       }
       return false;
-    });
+    };
+    std::stable_sort(order.begin(), order.end(), stoppable(poll, is_before));
   }
+  WorkPoller poll;
   for (size_t i = 0; i < rows; ++i) {
+    poll(length);
     if (i == 0 || compare_rows(row(order[i]), row(order[i - 1]), length) != 0) {
       groups.kept.push_back(order[i]);
       groups.counts.push_back(0);
@@ -68,6 +73,7 @@ Groups group_rows(const Tensor& packed, size_t rows, size_t length, bool sorts) 
     if constexpr (kIsComplex<T>) {
       return {};
     } else {
+      require_memory(static_cast<uint64_t>((Size(rows) * length * sizeof(T)).value()));
       std::vector<T> values(rows * length);
       if (!values.empty()) {
         load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), values.size(),
@@ -145,14 +151,14 @@ Three unique2(Context& context, const Tensor& self, bool, bool inverse, bool cou
   return unique_elements(context, self, true, inverse, counts);
 }
 // These give the inverse and the counts, asked for or not.
-Three unique_dim(Context& context, const Tensor& self, int64_t dim, bool, bool, bool) {
+Three unique_dim(Context& context, const Tensor& self, Size dim, bool, bool, bool) {
   return unique_slices(context, self, dim, true, true, true);
 }
-Three unique_dim_consecutive(Context& context, const Tensor& self, int64_t dim, bool, bool) {
+Three unique_dim_consecutive(Context& context, const Tensor& self, Size dim, bool, bool) {
   return unique_slices(context, self, dim, false, true, true);
 }
 Three unique_consecutive(Context& context, const Tensor& self, bool inverse, bool counts,
-                         std::optional<int64_t> dim) {
+                         std::optional<Size> dim) {
   // A vector goes the shorter way only where the dimension is given as 0, as in PyTorch.
   if (!dim || self.dim() == 0 || (self.dim() == 1 && *dim == 0)) {
     return unique_elements(context, self, false, inverse, counts);

@@ -55,19 +55,19 @@ void require_range(const Scalar& size, std::optional<int64_t> min, std::optional
   }
 }
 
-void constrain_range(Scalar size, std::optional<int64_t> min, std::optional<int64_t> max) {
+void constrain_range(Scalar size, std::optional<Size> min, std::optional<Size> max) {
   require_range(size, min, max, INT64_MIN);
 }
-void constrain_range_for_size(Scalar size, std::optional<int64_t> min, std::optional<int64_t> max) {
+void constrain_range_for_size(Scalar size, std::optional<Size> min, std::optional<Size> max) {
   require_range(size, min, max, 0);
 }
-Tensor functional_constrain_range(Scalar size, std::optional<int64_t> min, std::optional<int64_t> max,
+Tensor functional_constrain_range(Scalar size, std::optional<Size> min, std::optional<Size> max,
                                   const Tensor& token) {
   require_range(size, min, max, INT64_MIN);
   return token;
 }
-Tensor functional_constrain_range_for_size(Scalar size, std::optional<int64_t> min,
-                                           std::optional<int64_t> max, const Tensor& token) {
+Tensor functional_constrain_range_for_size(Scalar size, std::optional<Size> min, std::optional<Size> max,
+                                           const Tensor& token) {
   require_range(size, min, max, 0);
   return token;
 }
@@ -82,16 +82,16 @@ void token_kernel(Context& context, std::optional<DType>, std::optional<Layout>,
   fill(context, out, 0);
 }
 
-void assert_metadata(const Tensor& a, std::optional<std::span<const int64_t>> size,
-                     std::optional<std::span<const int64_t>> stride, std::optional<DType> dtype,
+void assert_metadata(const Tensor& a, std::optional<std::span<const Size>> size,
+                     std::optional<std::span<const Size>> stride, std::optional<DType> dtype,
                      std::optional<Device> device, std::optional<Layout> layout) {
   const auto fail = [](std::string_view what, std::string_view expected, std::string_view got) {
     fail_view(fmt::format("Tensor {} mismatch! Expected: {} Got: {}", what, expected, got));
   };
-  if (size && !std::ranges::equal(*size, a.sizes())) {
+  if (size && !std::ranges::equal(plain(*size), a.sizes())) {
     fail("sizes", sizes_text(*size), sizes_text(a.sizes()));
   }
-  if (stride && !std::ranges::equal(*stride, a.strides())) {
+  if (stride && !std::ranges::equal(plain(*stride), a.strides())) {
     fail("strides", sizes_text(*stride), sizes_text(a.strides()));
   }
   if (dtype && *dtype != a.dtype()) fail("dtype", dtype_name(*dtype), dtype_name(a.dtype()));
@@ -136,7 +136,7 @@ void define_assertions(Library& library) {
       .define(
           "aten::_make_dep_token(*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")
-      .shape<token_shape<int64_t>, token_shape<SymInt>>()
+      .shape<token_shape<Size>, token_shape<SymInt>>()
       .kernel<token_kernel>();
 }
 

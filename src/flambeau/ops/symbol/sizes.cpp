@@ -22,7 +22,7 @@ Value strides(const Tensor& self) {
 // A literal among symbols is a plain number.
 Value plain(const SymInt& number) { return number.is_literal() ? Value(number.literal()) : Value(number); }
 
-Value size_at(const Tensor& self, int64_t dim) {
+Value size_at(const Tensor& self, Size dim) {
   if (rank_of(self) == 0) {
     fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
   }
@@ -30,7 +30,7 @@ Value size_at(const Tensor& self, int64_t dim) {
   if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->sizes[d]);
   return self.sizes()[d];
 }
-Value stride_at(const Tensor& self, int64_t dim) {
+Value stride_at(const Tensor& self, Size dim) {
   if (rank_of(self) == 0) {
     fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
   }

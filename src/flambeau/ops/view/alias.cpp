@@ -129,17 +129,17 @@ void define_alias(Library& library) {
         "aten::lift(Tensor self) -> Tensor", "aten::data(Tensor self) -> Tensor",
         "aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
         "aten::resolve_neg(Tensor(a) self) -> Tensor(a)"}) {
-    library.define(schema).view<same_shape<int64_t>, same_shape<SymInt>>();
+    library.define(schema).view<same_shape<Size>, same_shape<SymInt>>();
   }
   library.define("aten::positive(Tensor(a) self) -> Tensor(a)").function<positive>();
   library.define("aten::view_as_real(Tensor(a) self) -> Tensor(a)")
-      .view<view_as_real_shape<int64_t>, view_as_real_shape<SymInt>>();
+      .view<view_as_real_shape<Size>, view_as_real_shape<SymInt>>();
   library.define("aten::view_as_complex(Tensor(a) self) -> Tensor(a)")
-      .view<view_as_complex_shape<int64_t>, view_as_complex_shape<SymInt>>();
-  library.define("aten::real(Tensor(a) self) -> Tensor(a)").view<real_shape<int64_t>, real_shape<SymInt>>();
-  library.define("aten::imag(Tensor(a) self) -> Tensor(a)").view<imag_shape<int64_t>, imag_shape<SymInt>>();
+      .view<view_as_complex_shape<Size>, view_as_complex_shape<SymInt>>();
+  library.define("aten::real(Tensor(a) self) -> Tensor(a)").view<real_shape<Size>, real_shape<SymInt>>();
+  library.define("aten::imag(Tensor(a) self) -> Tensor(a)").view<imag_shape<Size>, imag_shape<SymInt>>();
   library.define("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
-      .view<view_dtype_shape<int64_t>, view_dtype_shape<SymInt>>();
+      .view<view_dtype_shape<Size>, view_dtype_shape<SymInt>>();
 }
 
 }  // namespace flambeau::ops

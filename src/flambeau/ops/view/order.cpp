@@ -8,12 +8,12 @@ namespace flambeau::ops {
 namespace {
 
 template <typename N>
-Info<N> permute_shape(const Info<N>& self, std::span<const int64_t> dims) {
+Info<N> permute_shape(const Info<N>& self, std::span<const Size> dims) {
   return permute_info(self, dims);
 }
 
 template <typename N>
-Info<N> transpose_shape(const Info<N>& self, int64_t dim0, int64_t dim1) {
+Info<N> transpose_shape(const Info<N>& self, Size dim0, Size dim1) {
   return transpose_info(self, dim0, dim1);
 }
 
@@ -44,8 +44,7 @@ Info<N> reverse_shape(const Info<N>& self) {
 }
 
 template <typename N>
-Info<N> movedim_info(const Info<N>& self, std::span<const int64_t> source,
-                     std::span<const int64_t> destination) {
+Info<N> movedim_info(const Info<N>& self, std::span<const Size> source, std::span<const Size> destination) {
   if (source.size() != destination.size()) {
     fail_view("movedim: Invalid source or destination dims: source (" + sizes_text(source) +
               " dims) should contain the same number of dims as destination (" + sizes_text(destination) +
@@ -74,13 +73,13 @@ Info<N> movedim_info(const Info<N>& self, std::span<const int64_t> source,
 }
 
 template <typename N>
-Info<N> movedim_list_shape(const Info<N>& self, std::span<const int64_t> source,
-                           std::span<const int64_t> destination) {
+Info<N> movedim_list_shape(const Info<N>& self, std::span<const Size> source,
+                           std::span<const Size> destination) {
   return movedim_info(self, source, destination);
 }
 
 template <typename N>
-Info<N> movedim_shape(const Info<N>& self, int64_t source, int64_t destination) {
+Info<N> movedim_shape(const Info<N>& self, Size source, Size destination) {
   return movedim_info(self, std::span(&source, 1), std::span(&destination, 1));
 }
 
@@ -101,13 +100,13 @@ Info<N> squeeze_shape(const Info<N>& self) {
 }
 
 template <typename N>
-Info<N> squeeze_dim_shape(const Info<N>& self, int64_t dim) {
+Info<N> squeeze_dim_shape(const Info<N>& self, Size dim) {
   const size_t wanted = wrap_dim(dim, self.dim());
   return squeeze_info(self, [&](size_t d) { return d == wanted; });
 }
 
 template <typename N>
-Info<N> squeeze_dims_shape(const Info<N>& self, std::span<const int64_t> dims) {
+Info<N> squeeze_dims_shape(const Info<N>& self, std::span<const Size> dims) {
   ShortList<int64_t> is_wanted(self.dim() + 1, 0);
   for (const int64_t dim : dims) {
     int64_t& seen = is_wanted[wrap_dim(dim, self.dim())];
@@ -120,7 +119,7 @@ Info<N> squeeze_dims_shape(const Info<N>& self, std::span<const int64_t> dims) {
 }
 
 template <typename N>
-Info<N> unsqueeze_shape(const Info<N>& self, int64_t dim) {
+Info<N> unsqueeze_shape(const Info<N>& self, Size dim) {
   return unsqueeze_info(self, dim);
 }
 
@@ -149,39 +148,39 @@ Tensor matrix_h(Context& context, const Tensor& self) {
 
 void define_order(Library& library) {
   library.define("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
-      .view<permute_shape<int64_t>, permute_shape<SymInt>>();
+      .view<permute_shape<Size>, permute_shape<SymInt>>();
   library.define("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
-      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+      .view<transpose_shape<Size>, transpose_shape<SymInt>>();
   library.define("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
-      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+      .view<transpose_shape<Size>, transpose_shape<SymInt>>();
   library.define("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
-      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
+      .view<transpose_shape<Size>, transpose_shape<SymInt>>();
   library.define("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
-      .view<transpose_shape<int64_t>, transpose_shape<SymInt>>();
-  library.define("aten::t(Tensor(a) self) -> Tensor(a)").view<t_shape<int64_t>, t_shape<SymInt>>();
+      .view<transpose_shape<Size>, transpose_shape<SymInt>>();
+  library.define("aten::t(Tensor(a) self) -> Tensor(a)").view<t_shape<Size>, t_shape<SymInt>>();
   library.define("aten::mT(Tensor(a) self) -> Tensor(a)")
-      .view<matrix_transpose_shape<int64_t>, matrix_transpose_shape<SymInt>>();
+      .view<matrix_transpose_shape<Size>, matrix_transpose_shape<SymInt>>();
   library.define("aten::numpy_T(Tensor(a) self) -> Tensor(a)")
-      .view<reverse_shape<int64_t>, reverse_shape<SymInt>>();
+      .view<reverse_shape<Size>, reverse_shape<SymInt>>();
   library.define("aten::adjoint(Tensor(a) self) -> Tensor(a)").decomposition<adjoint>();
   library.define("aten::mH(Tensor(a) self) -> Tensor(a)").decomposition<adjoint>();
   library.define("aten::matrix_H(Tensor(a) self) -> Tensor(a)").decomposition<matrix_h>();
   library.define("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
-      .view<movedim_shape<int64_t>, movedim_shape<SymInt>>();
+      .view<movedim_shape<Size>, movedim_shape<SymInt>>();
   library.define("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-      .view<movedim_list_shape<int64_t>, movedim_list_shape<SymInt>>();
+      .view<movedim_list_shape<Size>, movedim_list_shape<SymInt>>();
   library.define("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
-      .view<movedim_shape<int64_t>, movedim_shape<SymInt>>();
+      .view<movedim_shape<Size>, movedim_shape<SymInt>>();
   library.define("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-      .view<movedim_list_shape<int64_t>, movedim_list_shape<SymInt>>();
+      .view<movedim_list_shape<Size>, movedim_list_shape<SymInt>>();
   library.define("aten::squeeze(Tensor(a) self) -> Tensor(a)")
-      .view<squeeze_shape<int64_t>, squeeze_shape<SymInt>>();
+      .view<squeeze_shape<Size>, squeeze_shape<SymInt>>();
   library.define("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
-      .view<squeeze_dim_shape<int64_t>, squeeze_dim_shape<SymInt>>();
+      .view<squeeze_dim_shape<Size>, squeeze_dim_shape<SymInt>>();
   library.define("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
-      .view<squeeze_dims_shape<int64_t>, squeeze_dims_shape<SymInt>>();
+      .view<squeeze_dims_shape<Size>, squeeze_dims_shape<SymInt>>();
   library.define("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
-      .view<unsqueeze_shape<int64_t>, unsqueeze_shape<SymInt>>();
+      .view<unsqueeze_shape<Size>, unsqueeze_shape<SymInt>>();
 }
 
 }  // namespace flambeau::ops

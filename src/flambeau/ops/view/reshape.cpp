@@ -28,7 +28,7 @@ Info<N> reshape_as_shape(const Info<N>& self, const Info<N>& other) {
 }
 
 template <typename N>
-Info<N> flatten_shape(const Info<N>& self, int64_t start_dim, int64_t end_dim) {
+Info<N> flatten_shape(const Info<N>& self, Size start_dim, Size end_dim) {
   return flatten_info(self, start_dim, end_dim);
 }
 
@@ -50,7 +50,7 @@ Info<N> reshape_alias_shape(const Info<N>& self, std::span<const N> size, std::s
 }
 
 template <typename N>
-Info<N> unflatten_shape(const Info<N>& self, int64_t dim, std::span<const N> sizes) {
+Info<N> unflatten_shape(const Info<N>& self, Size dim, std::span<const N> sizes) {
   const size_t d = wrap_dim(dim, self.dim());
   if (sizes.empty()) fail_view("unflatten: sizes must be non-empty");
   if (self.dim() == 0) fail_view("unflatten: a tensor without dimensions has none to unflatten");
@@ -77,16 +77,16 @@ Info<N> unflatten_shape(const Info<N>& self, int64_t dim, std::span<const N> siz
 }
 
 // The view that the rule describes, of the tensor or, where strides do not allow one, of a copy of it.
-Tensor reshaped(Context& context, const Tensor& self, Info<int64_t> info) {
+Tensor reshaped(Context& context, const Tensor& self, Info<Size> info) {
   if (self.is_contiguous() || view_strides(info_of(self), info.sizes)) return viewed(self, std::move(info));
   return viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), std::move(info));
 }
 
-Tensor reshape_alias(const Tensor& self, std::span<const int64_t> size, std::span<const int64_t> stride) {
+Tensor reshape_alias(const Tensor& self, std::span<const Size> size, std::span<const Size> stride) {
   return checked_view(self, size, stride, self.offset());
 }
 
-Tensor reshape(Context& context, const Tensor& self, std::span<const int64_t> shape) {
+Tensor reshape(Context& context, const Tensor& self, std::span<const Size> shape) {
   return reshaped(context, self, reshape_info(info_of(self), shape));
 }
 
@@ -94,12 +94,12 @@ Tensor reshape_as(Context& context, const Tensor& self, const Tensor& other) {
   return reshape(context, self, other.sizes());
 }
 
-Tensor flatten(Context& context, const Tensor& self, int64_t start_dim, int64_t end_dim) {
+Tensor flatten(Context& context, const Tensor& self, Size start_dim, Size end_dim) {
   return reshaped(context, self, flatten_info(info_of(self), start_dim, end_dim));
 }
 
 Tensor ravel(Context& context, const Tensor& self) {
-  Info<int64_t> info = ravel_shape(info_of(self));
+  Info<Size> info = ravel_shape(info_of(self));
   return self.is_contiguous() ? viewed(self, std::move(info))
                               : viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), info);
 }
@@ -108,27 +108,27 @@ Tensor ravel(Context& context, const Tensor& self) {
 
 void define_reshape(Library& library) {
   library.define("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)")
-      .view<view_shape<int64_t>, view_shape<SymInt>>();
+      .view<view_shape<Size>, view_shape<SymInt>>();
   library.define("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
-      .view<view_as_shape<int64_t>, view_as_shape<SymInt>>();
+      .view<view_as_shape<Size>, view_as_shape<SymInt>>();
   library.define("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor")
-      .view<view_shape<int64_t>, view_shape<SymInt>>();
+      .view<view_shape<Size>, view_shape<SymInt>>();
   library.define("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)")
-      .shape<reshape_alias_shape<int64_t>, reshape_alias_shape<SymInt>>()
+      .shape<reshape_alias_shape<Size>, reshape_alias_shape<SymInt>>()
       .function<reshape_alias>();
   library.define("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
-      .view<unflatten_shape<int64_t>, unflatten_shape<SymInt>>();
+      .view<unflatten_shape<Size>, unflatten_shape<SymInt>>();
   library.define("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
-      .shape<reshape_shape<int64_t>, reshape_shape<SymInt>>()
+      .shape<reshape_shape<Size>, reshape_shape<SymInt>>()
       .decomposition<reshape>();
   library.define("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
-      .shape<reshape_as_shape<int64_t>, reshape_as_shape<SymInt>>()
+      .shape<reshape_as_shape<Size>, reshape_as_shape<SymInt>>()
       .decomposition<reshape_as>();
   library.define("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
-      .shape<flatten_shape<int64_t>, flatten_shape<SymInt>>()
+      .shape<flatten_shape<Size>, flatten_shape<SymInt>>()
       .decomposition<flatten>();
   library.define("aten::ravel(Tensor(a) self) -> Tensor(a)")
-      .shape<ravel_shape<int64_t>, ravel_shape<SymInt>>()
+      .shape<ravel_shape<Size>, ravel_shape<SymInt>>()
       .decomposition<ravel>();
 }
 

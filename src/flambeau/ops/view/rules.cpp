@@ -8,7 +8,7 @@ namespace flambeau::ops {
 
 void fail_view(const std::string& text) { throw Error(ErrorCode::kInvalidArgument, text); }
 
-Tensor checked_view(const Tensor& base, std::span<const int64_t> sizes, std::span<const int64_t> strides,
+Tensor checked_view(const Tensor& base, std::span<const Size> sizes, std::span<const Size> strides,
                     int64_t offset) {
   if (sizes.size() != strides.size()) {
     fail_view(
@@ -30,6 +30,31 @@ Tensor checked_view(const Tensor& base, std::span<const int64_t> sizes, std::spa
         sizes_text(sizes), sizes_text(strides), offset, base.element_size(), bytes, base.storage()->size()));
   }
   return base.with_geometry(std::move(geometry));
+}
+
+namespace {
+
+// Whatever a rule says, no view leaves its storage.
+bool is_inside(const Info<Size>& info, uint64_t bytes) {
+  Size first = info.offset;
+  Size last = info.offset;
+  for (size_t d = 0; d < info.dim(); ++d) {
+    if (info.sizes[d] == 0) return true;
+    if (info.sizes[d] == 1) continue;  // nobody walks along it
+    const Size reach = (info.sizes[d] - 1) * info.strides[d];
+    (reach < 0 ? first : last) += reach;
+  }
+  const auto elements = bytes / dtype_size(info.dtype);
+  return first >= 0 && static_cast<uint64_t>(last.value()) < elements;
+}
+
+}  // namespace
+
+Tensor viewed(const Tensor& base, const Info<Size>& info) {
+  if (base.storage() && dtype_info(info.dtype).per_byte == 1 && !is_inside(info, base.storage()->size())) {
+    throw Error(ErrorCode::kInternal, fmt::format("a view of {} leaves its memory", base.summary()));
+  }
+  return base.with_geometry({info.sizes, info.strides, info.offset}, info.dtype);
 }
 
 }  // namespace flambeau::ops

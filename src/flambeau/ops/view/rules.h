@@ -14,6 +14,10 @@ namespace flambeau::ops {
 // Throws Error(kInvalidArgument) with this text.
 [[noreturn]] void fail_view(const std::string& text);
 
+// A parameter that follows the number of the others: a plain integer or list may be given for it.
+template <typename T>
+using Given = std::type_identity_t<T>;
+
 // "[2, 3]".
 template <typename N>
 std::string sizes_text(std::span<const N> sizes) {
@@ -26,29 +30,22 @@ std::string sizes_text(const ShortList<N>& sizes) {
   return sizes_text(sizes.span());
 }
 
-// Throws where the product of sizes that a program asks for does not fit.
-inline int64_t times(int64_t a, int64_t b) {
-  int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) fail_view("the number of elements does not fit 64 bits");
-  return result;
-}
-inline SymInt times(const SymInt& a, const SymInt& b) { return a * b; }
 // A stride that is too large belongs to a dimension nobody walks along.
-inline int64_t stride_times(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+inline Size stride_times(Size a, Size b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a.value()) * static_cast<uint64_t>(b.value()));
 }
 inline SymInt stride_times(const SymInt& a, const SymInt& b) { return a * b; }
 
 template <typename N>
 N product(std::span<const N> sizes) {
   N count = 1;
-  for (const N& size : sizes) count = times(count, size);
+  for (const N& size : sizes) count *= size;
   return count;
 }
 
 // A shape in which one size may be -1: whatever makes it hold `count` elements.
 template <typename N>
-ShortList<N> infer_sizes(std::span<const N> shape, const N& count) {
+ShortList<N> infer_sizes(Given<std::span<const N>> shape, const N& count) {
   ShortList<N> sizes(shape);
   std::optional<size_t> inferred;
   N known = 1;
@@ -59,7 +56,7 @@ ShortList<N> infer_sizes(std::span<const N> shape, const N& count) {
     } else if (shape[d] < N(0)) {
       fail_view("invalid shape dimension " + number_text(shape[d]));
     } else {
-      known = times(known, shape[d]);
+      known *= shape[d];
     }
   }
   if (inferred) {
@@ -115,7 +112,7 @@ std::optional<ShortList<N>> view_strides(const Info<N>& info, const ShortList<N>
 }
 
 template <typename N>
-Info<N> view_info(const Info<N>& self, std::span<const N> shape) {
+Info<N> view_info(const Info<N>& self, Given<std::span<const N>> shape) {
   Info<N> info = self;
   info.sizes = infer_sizes(shape, self.element_count());
   std::optional<ShortList<N>> strides = view_strides(self, info.sizes);
@@ -131,7 +128,7 @@ Info<N> view_info(const Info<N>& self, std::span<const N> shape) {
 
 // A view where strides allow it, else the geometry of a row-major copy.
 template <typename N>
-Info<N> reshape_info(const Info<N>& self, std::span<const N> shape) {
+Info<N> reshape_info(const Info<N>& self, Given<std::span<const N>> shape) {
   Info<N> info = self;
   info.sizes = infer_sizes(shape, self.element_count());
   if (std::optional<ShortList<N>> strides = view_strides(self, info.sizes)) {
@@ -144,7 +141,7 @@ Info<N> reshape_info(const Info<N>& self, std::span<const N> shape) {
 }
 
 template <typename N>
-Info<N> flatten_info(const Info<N>& self, int64_t start_dim, int64_t end_dim) {
+Info<N> flatten_info(const Info<N>& self, Size start_dim, Size end_dim) {
   const size_t start = wrap_dim(start_dim, self.dim());
   const size_t end = wrap_dim(end_dim, self.dim());
   if (start > end) fail_view("flatten() has invalid args: start_dim cannot come after end_dim");
@@ -162,7 +159,7 @@ Info<N> flatten_info(const Info<N>& self, int64_t start_dim, int64_t end_dim) {
 }
 
 template <typename N>
-Info<N> permute_info(const Info<N>& self, std::span<const int64_t> order) {
+Info<N> permute_info(const Info<N>& self, std::span<const Size> order) {
   if (order.size() != self.dim()) {
     fail_view(
         "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
@@ -183,7 +180,7 @@ Info<N> permute_info(const Info<N>& self, std::span<const int64_t> order) {
 }
 
 template <typename N>
-Info<N> transpose_info(const Info<N>& self, int64_t dim0, int64_t dim1) {
+Info<N> transpose_info(const Info<N>& self, Size dim0, Size dim1) {
   const size_t a = wrap_dim(dim0, self.dim());
   const size_t b = wrap_dim(dim1, self.dim());
   Info<N> info = self;
@@ -194,7 +191,7 @@ Info<N> transpose_info(const Info<N>& self, int64_t dim0, int64_t dim1) {
 }
 
 template <typename N>
-Info<N> unsqueeze_info(const Info<N>& self, int64_t dim) {
+Info<N> unsqueeze_info(const Info<N>& self, Size dim) {
   const size_t d = wrap_dim(dim, self.dim() + 1);
   Info<N> info = self;
   N stride = 1;
@@ -205,7 +202,7 @@ Info<N> unsqueeze_info(const Info<N>& self, int64_t dim) {
 }
 
 template <typename N>
-Info<N> expand_info(const Info<N>& self, std::span<const N> sizes) {
+Info<N> expand_info(const Info<N>& self, Given<std::span<const N>> sizes) {
   const auto tensor_text = [&] {
     return "  Target sizes: " + sizes_text(sizes) + ".  Tensor sizes: " + sizes_text(self.sizes);
   };
@@ -252,7 +249,7 @@ Info<N> expand_info(const Info<N>& self, std::span<const N> sizes) {
 }
 
 template <typename N>
-Info<N> select_info(const Info<N>& self, int64_t dim, const N& index) {
+Info<N> select_info(const Info<N>& self, Size dim, const Given<N>& index) {
   if (self.dim() == 0) fail_view("select() cannot be applied to a 0-dim tensor.");
   const size_t d = wrap_dim(dim, self.dim());
   const N& size = self.sizes[d];
@@ -274,7 +271,7 @@ template <typename N>
 bool ends_nowhere(const std::optional<N>& end) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   if (!end) return true;
-  if constexpr (std::is_same_v<N, int64_t>) {
+  if constexpr (std::is_same_v<N, Size>) {
     return *end == kLargest;
   } else {
     return end->is_literal() && end->literal() == kLargest;
@@ -282,8 +279,8 @@ bool ends_nowhere(const std::optional<N>& end) {
 }
 
 template <typename N>
-Info<N> slice_info(const Info<N>& self, int64_t dim, const std::optional<N>& from, const std::optional<N>& to,
-                   const N& step) {
+Info<N> slice_info(const Info<N>& self, Size dim, const Given<std::optional<N>>& from,
+                   const Given<std::optional<N>>& to, const Given<N>& step) {
   if (self.dim() == 0) fail_view("slice() cannot be applied to a 0-dim tensor.");
   const size_t d = wrap_dim(dim, self.dim());
   if (step <= N(0)) fail_view("slice step must be positive");
@@ -305,7 +302,7 @@ Info<N> slice_info(const Info<N>& self, int64_t dim, const std::optional<N>& fro
 
 // Elements [start, start + length) of a dimension; unchecked.
 template <typename N>
-Info<N> part_info(const Info<N>& self, size_t dim, const N& start, const N& length) {
+Info<N> part_info(const Info<N>& self, size_t dim, const Given<N>& start, const Given<N>& length) {
   Info<N> info = self;
   info.offset += start * self.strides[dim];
   info.sizes[dim] = length;
@@ -313,7 +310,7 @@ Info<N> part_info(const Info<N>& self, size_t dim, const N& start, const N& leng
 }
 
 template <typename N>
-Info<N> narrow_info(const Info<N>& self, int64_t dim, const N& start, const N& length) {
+Info<N> narrow_info(const Info<N>& self, Size dim, const Given<N>& start, const Given<N>& length) {
   if (self.dim() == 0) fail_view("narrow() cannot be applied to a 0-dim tensor.");
   if (length < N(0)) fail_view("narrow(): length must be non-negative.");
   const size_t d = wrap_dim(dim, self.dim());
@@ -331,7 +328,7 @@ Info<N> narrow_info(const Info<N>& self, int64_t dim, const N& start, const N& l
 }
 
 template <typename N>
-Info<N> diagonal_info(const Info<N>& self, int64_t offset, int64_t dim1, int64_t dim2) {
+Info<N> diagonal_info(const Info<N>& self, Size offset, Size dim1, Size dim2) {
   const size_t a = wrap_dim(dim1, self.dim());
   const size_t b = wrap_dim(dim2, self.dim());
   if (a == b) {
@@ -385,17 +382,15 @@ inline size_t rank_of(const Tensor& tensor) {
 }
 
 // Any geometry within the storage. Throws Error(kInvalidArgument) for another one.
-Tensor checked_view(const Tensor& base, std::span<const int64_t> sizes, std::span<const int64_t> strides,
+Tensor checked_view(const Tensor& base, std::span<const Size> sizes, std::span<const Size> strides,
                     int64_t offset);
 
-// The tensor that a rule describes, in the memory of another one.
-inline Tensor viewed(const Tensor& base, Info<int64_t> info) {
-  return base.with_geometry({std::move(info.sizes), std::move(info.strides), info.offset}, info.dtype);
-}
+// The tensor that a rule describes, in the memory of another one. Throws Error(kInternal) where it leaves it.
+Tensor viewed(const Tensor& base, const Info<Size>& info);
 inline Tensor part_of(const Tensor& base, size_t dim, int64_t start, int64_t length) {
   return viewed(base, part_info(info_of(base), dim, start, length));
 }
-inline Tensor expanded(const Tensor& base, std::span<const int64_t> sizes) {
+inline Tensor expanded(const Tensor& base, std::span<const Size> sizes) {
   return viewed(base, expand_info(info_of(base), sizes));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // A dimension as two: `outer` runs of what is left.
 template <typename N>
-Info<N> split_dim(const Info<N>& self, size_t dim, const N& outer) {
+Info<N> split_dim(const Info<N>& self, size_t dim, const Given<N>& outer) {
   Info<N> info = self;
   const N inner = floor_div(self.sizes[dim], outer);
   info.sizes[dim] = outer;
@@ -21,7 +21,7 @@ Info<N> split_dim(const Info<N>& self, size_t dim, const N& outer) {
 }
 
 template <typename N>
-Info<N> pixel_shuffle_shape(const Info<N>& self, int64_t factor) {
+Info<N> pixel_shuffle_shape(const Info<N>& self, Size factor) {
   if (self.dim() < 3) {
     fail_view(fmt::format(
         "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)",
@@ -30,7 +30,7 @@ Info<N> pixel_shuffle_shape(const Info<N>& self, int64_t factor) {
   if (factor <= 0)
     fail_view(fmt::format("pixel_shuffle expects a positive upscale_factor, but got {}", factor));
   const size_t c = self.dim() - 3;
-  const N square = times(N(factor), N(factor));
+  const N square = N(factor) * N(factor);
   if (!(modulo(self.sizes[c], square) == N(0))) {
     fail_view(
         fmt::format("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
@@ -44,12 +44,12 @@ Info<N> pixel_shuffle_shape(const Info<N>& self, int64_t factor) {
   return formatted(self.dtype, std::move(sizes), suggested_format(self), self.device);
 }
 
-void pixel_shuffle_kernel(Context& context, const Tensor& self, int64_t factor, Tensor& out) {
+void pixel_shuffle_kernel(Context& context, const Tensor& self, Size factor, Tensor& out) {
   const size_t c = self.dim() - 3;
   // (channels, r, r, h, w) against (channels, h, r, w, r).
-  Info<int64_t> from = split_dim(info_of(self), c, out.sizes()[c]);
+  Info<Size> from = split_dim(info_of(self), c, out.sizes()[c]);
   from = split_dim(from, c + 1, factor);
-  Info<int64_t> to = split_dim(info_of(out), c + 2, self.sizes()[c + 2]);
+  Info<Size> to = split_dim(info_of(out), c + 2, self.sizes()[c + 2]);
   to = split_dim(to, c + 1, self.sizes()[c + 1]);
   Dims order;
   for (size_t d = 0; d <= c; ++d) order.push_back(static_cast<int64_t>(d));
@@ -58,7 +58,7 @@ void pixel_shuffle_kernel(Context& context, const Tensor& self, int64_t factor, 
 }
 
 template <typename N>
-Info<N> pixel_unshuffle_shape(const Info<N>& self, int64_t factor) {
+Info<N> pixel_unshuffle_shape(const Info<N>& self, Size factor) {
   if (self.dim() < 3) {
     fail_view(fmt::format(
         "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)",
@@ -79,15 +79,15 @@ Info<N> pixel_unshuffle_shape(const Info<N>& self, int64_t factor) {
     }
     sizes[d] = floor_div(sizes[d], N(factor));
   }
-  sizes[c] *= times(N(factor), N(factor));
+  sizes[c] *= N(factor) * N(factor);
   return formatted(self.dtype, std::move(sizes), suggested_format(self), self.device);
 }
 
-void pixel_unshuffle_kernel(Context& context, const Tensor& self, int64_t factor, Tensor& out) {
+void pixel_unshuffle_kernel(Context& context, const Tensor& self, Size factor, Tensor& out) {
   const size_t c = self.dim() - 3;
-  Info<int64_t> to = split_dim(info_of(out), c, self.sizes()[c]);
+  Info<Size> to = split_dim(info_of(out), c, self.sizes()[c]);
   to = split_dim(to, c + 1, factor);
-  Info<int64_t> from = split_dim(info_of(self), c + 2, out.sizes()[c + 2]);
+  Info<Size> from = split_dim(info_of(self), c + 2, out.sizes()[c + 2]);
   from = split_dim(from, c + 1, out.sizes()[c + 1]);
   // (channels, h, r, w, r) against (channels, r, r, h, w).
   Dims order;
@@ -113,9 +113,9 @@ Info<N> channel_shuffle_shape(const Info<N>& self, N groups) {
   return formatted(self.dtype, self.sizes, suggested_format(self), self.device);
 }
 
-void channel_shuffle_kernel(Context& context, const Tensor& self, int64_t groups, Tensor& out) {
-  const Info<int64_t> from = transpose_info(split_dim(info_of(self), 1, groups), 1, 2);
-  const Info<int64_t> to = split_dim(info_of(out), 1, self.sizes()[1] / groups);
+void channel_shuffle_kernel(Context& context, const Tensor& self, Size groups, Tensor& out) {
+  const Info<Size> from = transpose_info(split_dim(info_of(self), 1, groups), 1, 2);
+  const Info<Size> to = split_dim(info_of(out), 1, self.sizes()[1] / groups);
   copy_into(context, viewed(self, from), viewed(out, to));
 }
 
@@ -123,16 +123,16 @@ void channel_shuffle_kernel(Context& context, const Tensor& self, int64_t groups
 
 void define_shuffle(Library& library) {
   library.define("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
-      .shape<pixel_shuffle_shape<int64_t>, pixel_shuffle_shape<SymInt>>()
+      .shape<pixel_shuffle_shape<Size>, pixel_shuffle_shape<SymInt>>()
       .kernel<pixel_shuffle_kernel>();
   library.define("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
-      .shape<pixel_unshuffle_shape<int64_t>, pixel_unshuffle_shape<SymInt>>()
+      .shape<pixel_unshuffle_shape<Size>, pixel_unshuffle_shape<SymInt>>()
       .kernel<pixel_unshuffle_kernel>();
   library.define("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor")
-      .shape<channel_shuffle_shape<int64_t>, channel_shuffle_shape<SymInt>>()
+      .shape<channel_shuffle_shape<Size>, channel_shuffle_shape<SymInt>>()
       .kernel<channel_shuffle_kernel>();
   library.define("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor")
-      .shape<channel_shuffle_shape<int64_t>, channel_shuffle_shape<SymInt>>()
+      .shape<channel_shuffle_shape<Size>, channel_shuffle_shape<SymInt>>()
       .kernel<channel_shuffle_kernel>();
 }
 

@@ -8,21 +8,21 @@ namespace flambeau::ops {
 namespace {
 
 template <typename N>
-Info<N> select_shape(const Info<N>& self, int64_t dim, N index) {
+Info<N> select_shape(const Info<N>& self, Size dim, N index) {
   return select_info(self, dim, index);
 }
 
 template <typename N>
-Info<N> slice_shape(const Info<N>& self, int64_t dim, std::optional<N> start, std::optional<N> end, N step) {
+Info<N> slice_shape(const Info<N>& self, Size dim, std::optional<N> start, std::optional<N> end, N step) {
   return slice_info(self, dim, start, end, step);
 }
 
 template <typename N>
-Info<N> narrow_shape(const Info<N>& self, int64_t dim, N start, N length) {
+Info<N> narrow_shape(const Info<N>& self, Size dim, N start, N length) {
   return narrow_info(self, dim, start, length);
 }
 
-Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+Tensor narrow_tensor(const Tensor& self, Size dim, const Tensor& start, Size length) {
   if (start.dim() != 0 || !is_integral(start.dtype()) || start.dtype() == DType::kBool) {
     fail_view("start must be an 0-dim integral Tensor.");
   }
@@ -30,12 +30,12 @@ Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64
 }
 
 template <typename N>
-Info<N> diagonal_shape(const Info<N>& self, int64_t offset, int64_t dim1, int64_t dim2) {
+Info<N> diagonal_shape(const Info<N>& self, Size offset, Size dim1, Size dim2) {
   return diagonal_info(self, offset, dim1, dim2);
 }
 
 template <typename N>
-Info<N> unfold_shape(const Info<N>& self, int64_t dimension, int64_t size, int64_t step) {
+Info<N> unfold_shape(const Info<N>& self, Size dimension, Size size, Size step) {
   const size_t d = wrap_dim(dimension, self.dim());
   const N whole = self.dim() == 0 ? N(1) : self.sizes[d];
   if (size < 0) fail_view("size is " + number_text(size) + " but must be >= 0");
@@ -80,8 +80,8 @@ Info<N> as_strided_shape(const Info<N>& self, std::span<const N> size, std::span
   return info;
 }
 
-Tensor as_strided(const Tensor& self, std::span<const int64_t> size, std::span<const int64_t> stride,
-                  std::optional<int64_t> storage_offset) {
+Tensor as_strided(const Tensor& self, std::span<const Size> size, std::span<const Size> stride,
+                  std::optional<Size> storage_offset) {
   return checked_view(self, size, stride, storage_offset.value_or(self.offset()));
 }
 
@@ -89,40 +89,40 @@ Tensor as_strided(const Tensor& self, std::span<const int64_t> size, std::span<c
 
 void define_slice(Library& library) {
   library.define("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
-      .view<select_shape<int64_t>, select_shape<SymInt>>();
+      .view<select_shape<Size>, select_shape<SymInt>>();
   library
       .define(
           "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
           "step=1) -> Tensor(a)")
-      .view<slice_shape<int64_t>, slice_shape<SymInt>>();
+      .view<slice_shape<Size>, slice_shape<SymInt>>();
   library.define("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
-      .view<narrow_shape<int64_t>, narrow_shape<SymInt>>();
+      .view<narrow_shape<Size>, narrow_shape<SymInt>>();
   library.define("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
       .function<narrow_tensor>();
   library.define("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
-      .view<diagonal_shape<int64_t>, diagonal_shape<SymInt>>();
+      .view<diagonal_shape<Size>, diagonal_shape<SymInt>>();
   library.define("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")
-      .view<diagonal_shape<int64_t>, diagonal_shape<SymInt>>();
+      .view<diagonal_shape<Size>, diagonal_shape<SymInt>>();
   library.define("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
-      .view<unfold_shape<int64_t>, unfold_shape<SymInt>>();
+      .view<unfold_shape<Size>, unfold_shape<SymInt>>();
   library.define("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")
-      .view<expand_shape<int64_t>, expand_shape<SymInt>>();
+      .view<expand_shape<Size>, expand_shape<SymInt>>();
   library.define("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
-      .view<expand_as_shape<int64_t>, expand_as_shape<SymInt>>();
+      .view<expand_as_shape<Size>, expand_as_shape<SymInt>>();
   library.define("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
-      .view<broadcast_to_shape<int64_t>, broadcast_to_shape<SymInt>>();
+      .view<broadcast_to_shape<Size>, broadcast_to_shape<SymInt>>();
   library
       .define(
           "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
           "Tensor(a)")
-      .shape<as_strided_shape<int64_t>, as_strided_shape<SymInt>>()
+      .shape<as_strided_shape<Size>, as_strided_shape<SymInt>>()
       .function<as_strided>();
   library
       .define(
           "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
           "-> "
           "Tensor(a!)")
-      .shape<as_strided_shape<int64_t>, as_strided_shape<SymInt>>()
+      .shape<as_strided_shape<Size>, as_strided_shape<SymInt>>()
       .function<as_strided>();
 }
 

@@ -1,4 +1,5 @@
 // A tensor cut into several along a dimension.
+#include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
@@ -7,8 +8,19 @@
 namespace flambeau::ops {
 namespace {
 
+// A dimension of no memory of its own can be as long as numbers go.
+void require_few(Size parts) {
+  constexpr int64_t kMostParts = int64_t{1} << 20;
+  if (parts <= kMostParts) return;
+  throw Error(ErrorCode::kLimit, "the tensor would be taken apart into " + number_text(parts) +
+                                     " tensors, at most " + number_text(kMostParts) + " are allowed");
+}
+void require_few(const SymInt& parts) {
+  if (parts.is_literal()) require_few(Size(parts.literal()));
+}
+
 template <typename N>
-Infos<N> split_info(const Info<N>& self, const N& split_size, int64_t dim) {
+Infos<N> split_info(const Info<N>& self, const N& split_size, Size dim) {
   if (self.dim() == 0) fail_view("split expects at least a 1-dimensional tensor");
   if (split_size < N(0)) {
     fail_view("split expects split_size be non-negative, but got split_size=" + number_text(split_size));
@@ -19,6 +31,7 @@ Infos<N> split_info(const Info<N>& self, const N& split_size, int64_t dim) {
     fail_view("split_size can only be 0 if dimension size is 0, but got dimension size of " +
               number_text(size));
   }
+  if (split_size > N(0)) require_few(floor_div(size, split_size));
   Infos<N> parts;
   N start = 0;
   while (size - start > split_size) {
@@ -30,7 +43,7 @@ Infos<N> split_info(const Info<N>& self, const N& split_size, int64_t dim) {
 }
 
 template <typename N>
-Infos<N> split_sizes_info(const Info<N>& self, std::span<const N> sizes, int64_t dim) {
+Infos<N> split_sizes_info(const Info<N>& self, std::span<const N> sizes, Size dim) {
   if (self.dim() == 0) fail_view("split expects at least a 1-dimensional tensor");
   const size_t d = wrap_dim(dim, self.dim());
   N start = 0;
@@ -56,22 +69,25 @@ Infos<N> split_sizes_info(const Info<N>& self, std::span<const N> sizes, int64_t
 }
 
 template <typename N>
-Infos<N> split_shape(const Info<N>& self, N split_size, int64_t dim) {
+Infos<N> split_shape(const Info<N>& self, N split_size, Size dim) {
   return split_info(self, split_size, dim);
 }
 
 template <typename N>
-Infos<N> split_sizes_shape(const Info<N>& self, std::span<const N> sizes, int64_t dim) {
+Infos<N> split_sizes_shape(const Info<N>& self, std::span<const N> sizes, Size dim) {
   return split_sizes_info(self, sizes, dim);
 }
 
 template <typename N>
-Infos<N> chunk_shape(const Info<N>& self, int64_t chunks, int64_t dim) {
+Infos<N> chunk_shape(const Info<N>& self, Size chunks, Size dim) {
   if (self.dim() == 0) fail_view("chunk expects at least a 1-dimensional tensor");
   if (chunks <= 0) fail_view("chunk expects `chunks` to be greater than 0, got: " + number_text(chunks));
   const size_t d = wrap_dim(dim, self.dim());
   const N& size = self.sizes[d];
-  if (size == N(0)) return Infos<N>(static_cast<size_t>(chunks), self);
+  if (size == N(0)) {
+    require_few(chunks);
+    return Infos<N>(static_cast<size_t>(chunks), self);
+  }
   return split_info(self, floor_div(size - N(1), N(chunks)) + N(1), dim);
 }
 
@@ -83,12 +99,13 @@ void require_dims(const Info<N>& self) {
 }
 
 template <typename N>
-Infos<N> sections_info(const Info<N>& self, const N& sections, int64_t dim) {
+Infos<N> sections_info(const Info<N>& self, const Given<N>& sections, Size dim) {
   require_dims(self);
   if (sections <= N(0)) {
     fail_view("number of sections must be larger than 0, got " + number_text(sections));
   }
   const size_t d = wrap_dim(dim, self.dim());
+  require_few(sections);
   const N least = floor_div(self.sizes[d], sections);
   const N longer = modulo(self.sizes[d], sections);
   Infos<N> parts;
@@ -102,7 +119,7 @@ Infos<N> sections_info(const Info<N>& self, const N& sections, int64_t dim) {
 }
 
 template <typename N>
-Infos<N> indices_info(const Info<N>& self, std::span<const N> indices, int64_t dim) {
+Infos<N> indices_info(const Info<N>& self, std::span<const N> indices, Size dim) {
   require_dims(self);
   const size_t d = wrap_dim(dim, self.dim());
   Infos<N> parts;
@@ -116,16 +133,16 @@ Infos<N> indices_info(const Info<N>& self, std::span<const N> indices, int64_t d
 }
 
 template <typename N>
-Infos<N> sections_shape(const Info<N>& self, N sections, int64_t dim) {
+Infos<N> sections_shape(const Info<N>& self, N sections, Size dim) {
   return sections_info(self, sections, dim);
 }
 
 template <typename N>
-Infos<N> indices_shape(const Info<N>& self, std::span<const N> indices, int64_t dim) {
+Infos<N> indices_shape(const Info<N>& self, std::span<const N> indices, Size dim) {
   return indices_info(self, indices, dim);
 }
 
-TensorList tensor_split(const Tensor& self, const Tensor& where, int64_t dim) {
+TensorList tensor_split(const Tensor& self, const Tensor& where, Size dim) {
   if (where.dtype() != DType::kInt64) {
     fail_view("tensor_split expected tensor_indices_or_sections to have dtype of long, but got " +
               std::string(dtype_name(where.dtype())));
@@ -136,16 +153,16 @@ TensorList tensor_split(const Tensor& self, const Tensor& where, int64_t dim) {
         "tensor, but got a tensor with " +
         number_text(static_cast<int64_t>(where.dim())) + " dims");
   }
-  Infos<int64_t> parts;
+  Infos<Size> parts;
   if (where.dim() == 0) {
     parts = sections_info(info_of(self), item(where).to_int(), dim);
   } else {
     const Tensor packed = where.to_contiguous();
     parts = indices_info(info_of(self),
-                         std::span(packed.data<int64_t>(), static_cast<size_t>(packed.element_count())), dim);
+                         checked({packed.data<int64_t>(), static_cast<size_t>(packed.element_count())}), dim);
   }
   TensorList tensors;
-  for (Info<int64_t>& part : parts) tensors.push_back(viewed(self, std::move(part)));
+  for (Info<Size>& part : parts) tensors.push_back(viewed(self, std::move(part)));
   return tensors;
 }
 
@@ -163,7 +180,7 @@ int64_t named_dim(const Info<N>& self) {
 }
 
 template <size_t kLeast, typename N>
-Infos<N> named_sections_shape(const Info<N>& self, int64_t sections) {
+Infos<N> named_sections_shape(const Info<N>& self, Size sections) {
   constexpr const char* kNames[] = {"", "hsplit", "vsplit", "dsplit"};
   const int64_t dim = named_dim<kLeast>(self);
   const N& size = self.sizes[static_cast<size_t>(dim)];
@@ -176,7 +193,7 @@ Infos<N> named_sections_shape(const Info<N>& self, int64_t sections) {
 }
 
 template <size_t kLeast, typename N>
-Infos<N> named_indices_shape(const Info<N>& self, std::span<const int64_t> indices) {
+Infos<N> named_indices_shape(const Info<N>& self, std::span<const Size> indices) {
   const int64_t dim = named_dim<kLeast>(self);
   ShortList<N> numbers;
   for (const int64_t index : indices) numbers.push_back(index);
@@ -184,11 +201,12 @@ Infos<N> named_indices_shape(const Info<N>& self, std::span<const int64_t> indic
 }
 
 template <typename N>
-Infos<N> unbind_shape(const Info<N>& self, int64_t dim) {
+Infos<N> unbind_shape(const Info<N>& self, Size dim) {
   if (self.dim() == 0) {
     fail_view("Dimension specified as " + number_text(dim) + " but tensor has no dimensions");
   }
   const size_t d = wrap_dim(dim, self.dim());
+  require_few(self.sizes[d]);
   Infos<N> parts;
   for (N i = 0; i < self.sizes[d]; i += N(1)) parts.push_back(select_info(self, dim, i));
   return parts;
@@ -198,45 +216,45 @@ Infos<N> unbind_shape(const Info<N>& self, int64_t dim) {
 
 void define_split(Library& library) {
   library.define("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
-      .view<split_shape<int64_t>, split_shape<SymInt>>();
+      .view<split_shape<Size>, split_shape<SymInt>>();
   library.define("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
-      .view<split_sizes_shape<int64_t>, split_sizes_shape<SymInt>>();
+      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>();
   library
       .define("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
-      .view<split_sizes_shape<int64_t>, split_sizes_shape<SymInt>>();
+      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>();
   library.define("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
-      .view<split_shape<int64_t>, split_shape<SymInt>>();
+      .view<split_shape<Size>, split_shape<SymInt>>();
   library.define("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
-      .view<split_sizes_shape<int64_t>, split_sizes_shape<SymInt>>();
+      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>();
   library.define("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
-      .view<chunk_shape<int64_t>, chunk_shape<SymInt>>();
+      .view<chunk_shape<Size>, chunk_shape<SymInt>>();
   library.define("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
-      .view<chunk_shape<int64_t>, chunk_shape<SymInt>>();
+      .view<chunk_shape<Size>, chunk_shape<SymInt>>();
   library
       .define("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
-      .view<sections_shape<int64_t>, sections_shape<SymInt>>();
+      .view<sections_shape<Size>, sections_shape<SymInt>>();
   library
       .define("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
-      .view<indices_shape<int64_t>, indices_shape<SymInt>>();
+      .view<indices_shape<Size>, indices_shape<SymInt>>();
   library
       .define(
           "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
           "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]")
       .function<tensor_split>();
   library.define("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-      .view<named_sections_shape<1, int64_t>, named_sections_shape<1, SymInt>>();
+      .view<named_sections_shape<1, Size>, named_sections_shape<1, SymInt>>();
   library.define("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-      .view<named_indices_shape<1, int64_t>, named_indices_shape<1, SymInt>>();
+      .view<named_indices_shape<1, Size>, named_indices_shape<1, SymInt>>();
   library.define("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-      .view<named_sections_shape<2, int64_t>, named_sections_shape<2, SymInt>>();
+      .view<named_sections_shape<2, Size>, named_sections_shape<2, SymInt>>();
   library.define("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-      .view<named_indices_shape<2, int64_t>, named_indices_shape<2, SymInt>>();
+      .view<named_indices_shape<2, Size>, named_indices_shape<2, SymInt>>();
   library.define("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-      .view<named_sections_shape<3, int64_t>, named_sections_shape<3, SymInt>>();
+      .view<named_sections_shape<3, Size>, named_sections_shape<3, SymInt>>();
   library.define("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-      .view<named_indices_shape<3, int64_t>, named_indices_shape<3, SymInt>>();
+      .view<named_indices_shape<3, Size>, named_indices_shape<3, SymInt>>();
   library.define("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
-      .view<unbind_shape<int64_t>, unbind_shape<SymInt>>();
+      .view<unbind_shape<Size>, unbind_shape<SymInt>>();
 }
 
 }  // namespace flambeau::ops

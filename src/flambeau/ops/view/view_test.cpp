@@ -54,7 +54,7 @@ TEST(Views, TakePartsOfTensors) {
       "The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 0.  "
       "Target sizes: [2, 4].  Tensor sizes: [3, 4]");
   EXPECT_EQ(f.error("aten::expand", ramp({1, 1}), Dims{INT64_MAX, 4}),
-            "the number of elements does not fit 64 bits");
+            "a size or an index does not fit in 64 bits");
   EXPECT_EQ(f.error("aten::select.int", x, 0, 3),
             "select(): index 3 out of range for tensor of size [3, 4] at dimension 0");
 }

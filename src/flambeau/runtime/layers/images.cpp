@@ -33,7 +33,7 @@ class ConvolutionStep final : public Prepared {
 };
 
 std::optional<Layout> layout_of(const Tensor& tensor) {
-  const ops::Info<int64_t> info = ops::info_of(tensor);
+  const ops::Info<Size> info = ops::info_of(tensor);
   const std::vector<int64_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
   if (ops::is_channels_last(info)) return Layout::channels_last(sizes);
   if (tensor.is_contiguous()) return Layout::plain(sizes);
