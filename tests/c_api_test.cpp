@@ -211,7 +211,7 @@ TEST(CApi, FilesThatCannotBeLoaded) {
                 .find("/nosuch.pt2"),
             std::string::npos);
   EXPECT_NE(flambeau_program_load_bytes("junk", 4, nullptr, &program), FLAMBEAU_OK);
-  const flambeau_load_options options = {nullptr, -1, 0};
+  const flambeau_load_options options = {nullptr, -1, 0, 0};
   EXPECT_EQ(failure(flambeau_program_load("/nosuch.pt2", &options, &program), FLAMBEAU_INVALID_ARGUMENT),
             "the number of threads cannot be negative");
   EXPECT_EQ(program, nullptr);
@@ -222,7 +222,7 @@ TEST(CApi, FilesThatCannotBeLoaded) {
 TEST(CApi, LoadsFromMemoryAndRunsInManyThreads) {
   std::ifstream file(kGolden + "values.outputs.pt2", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const flambeau_load_options options = {nullptr, 1, 1};
+  const flambeau_load_options options = {nullptr, 1, 1, 0};
   flambeau_program* program = nullptr;
   ASSERT_EQ(flambeau_program_load_bytes(bytes.data(), bytes.size(), &options, &program), FLAMBEAU_OK)
       << flambeau_error_message();

@@ -38,9 +38,9 @@ class Option {
   // A flag, a value, or several of them: a list is a positional of any number, or may be repeated.
   using Target = std::variant<bool*, int*, uint64_t*, double*, std::string*, std::vector<std::string>*>;
 
-  // `names`: "-s,--stats", or "FILE" for a positional.
-  Option(std::string_view names, std::string_view help, Target target)
-      : names(names), help(help), target(target) {}
+  // `all_names`: "-s,--stats", or "FILE" for a positional.
+  Option(std::string_view all_names, std::string_view what, Target to)
+      : names(all_names), help(what), target(to) {}
 
   Option& required() { return is_required = true, *this; }
   Option& takes(Takes what) { return value = what, *this; }

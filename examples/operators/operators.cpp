@@ -25,9 +25,9 @@ std::vector<Value> scaled_add(ops::Context& context, std::span<const Value> argu
 }
 
 // What the result looks like, so that its memory can be planned.
-ops::Infos<int64_t> scaled_add_shape(std::span<const Value> arguments) {
+ops::Infos<flambeau::Size> scaled_add_shape(std::span<const Value> arguments) {
   const Tensor& x = arguments[0].tensor();
-  return {ops::contiguous<int64_t>(x.dtype(), x.sizes())};
+  return {ops::contiguous<flambeau::Size>(x.dtype(), x.sizes())};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace flambeau::graph {
 namespace {
 
 // In double quotes. Graphviz reads backslash escapes in labels, and nothing else there.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -84,9 +84,9 @@ class DotPrinter {
     close_modules(common);
     for (size_t i = common; i < path.size(); ++i) {
       // A module that is called twice, or left and entered again, has a box for each time.
-      line(fmt::format("subgraph {} {{", quoted(fmt::format("cluster_module_{}", clusters_++))));
+      line(fmt::format("subgraph {} {{", in_quotes(fmt::format("cluster_module_{}", clusters_++))));
       ++indent_;
-      line(fmt::format("label={}; style=dashed; color=gray;", quoted(path[i])));
+      line(fmt::format("label={}; style=dashed; color=gray;", in_quotes(path[i])));
       modules_.push_back(path[i]);
     }
   }
@@ -105,13 +105,13 @@ class DotPrinter {
   }
 
   void node(const std::string& id, std::string_view label, std::string_view style) {
-    line(fmt::format("{} [label={}{}];", quoted(id), quoted(label), style));
+    line(fmt::format("{} [label={}{}];", in_quotes(id), in_quotes(label), style));
   }
 
   void edge(const std::string& from, const std::string& to, const Value& value) {
-    edges_ += fmt::format("  {} -> {}", quoted(from), quoted(to));
+    edges_ += fmt::format("  {} -> {}", in_quotes(from), in_quotes(to));
     if (options_.shapes && !type_of(value).empty())
-      edges_ += fmt::format(" [label={}]", quoted(type_of(value)));
+      edges_ += fmt::format(" [label={}]", in_quotes(type_of(value)));
     edges_ += ";\n";
   }
 
@@ -196,9 +196,9 @@ class DotPrinter {
   void subgraph(const GraphArgument& inner, const std::string& node_id) {
     const std::string prefix = fmt::format("s{}", clusters_++);
     std::vector<std::string> outer = std::exchange(modules_, {});
-    line(fmt::format("subgraph {} {{", quoted("cluster_" + prefix)));
+    line(fmt::format("subgraph {} {{", in_quotes("cluster_" + prefix)));
     ++indent_;
-    line(fmt::format("label={}; style=filled; color=\"#f5f5f5\";", quoted(inner.name)));
+    line(fmt::format("label={}; style=filled; color=\"#f5f5f5\";", in_quotes(inner.name)));
     graph(*inner.graph, prefix);
     --indent_;
     line("}");
@@ -208,8 +208,8 @@ class DotPrinter {
                                                                         : ".output0");
     if (inner.graph->inputs().empty() && inner.graph->node_count() == 0 && inner.graph->outputs().empty())
       return;
-    edges_ += fmt::format("  {} -> {} [style=dotted, label={}];\n", quoted(node_id), quoted(first),
-                          quoted(inner.name));
+    edges_ += fmt::format("  {} -> {} [style=dotted, label={}];\n", in_quotes(node_id), in_quotes(first),
+                          in_quotes(inner.name));
   }
 
   DotOptions options_;
