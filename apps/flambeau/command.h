@@ -30,7 +30,6 @@ enum class Takes : uint8_t {
   kText,
   kInput,   // a file to read: "-" is standard input
   kOutput,  // a file or folder to write
-  kSize,    // a number of bytes: 500MB, 4GB
 };
 
 class Option {
@@ -49,6 +48,8 @@ class Option {
   // Completions offer these; others are accepted.
   Option& such_as(std::vector<std::string_view> words) { return suggestions = std::move(words), *this; }
   Option& between(double least, double most) { return range = {least, most}, *this; }
+  // A number of bytes: "5GB", "500MB", "2GiB".
+  Option& in_bytes() { return is_bytes = true, *this; }
   Option& excludes(std::string_view other) { return excluded = other, *this; }
   // --help shows the value that the target has at first.
   Option& shows_default() { return has_shown_default = true, *this; }
@@ -68,6 +69,7 @@ class Option {
   Takes value = Takes::kText;
   bool is_required = false;
   bool has_shown_default = false;
+  bool is_bytes = false;
   std::vector<std::string_view> choices;
   std::vector<std::string_view> suggestions;
   std::optional<std::pair<double, double>> range;

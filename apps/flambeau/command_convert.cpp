@@ -29,18 +29,12 @@ DType element_type(const std::string& text) {
               did_you_mean(text, all_dtype_names(), fmt::format("known are {}", dtype_names())));
 }
 
-uint64_t shard_size(const std::string& text) {
-  if (const std::optional<uint64_t> bytes = parse_byte_count(text)) return *bytes;
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no size of shards", printable(text)),
-              "write 5GB, 500MB or 2GiB");
-}
-
 ConvertFileOptions file_options(const ConvertCommandOptions& options) {
   ConvertFileOptions how;
   if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
   how.patterns = options.filters;
   if (!options.format.empty()) how.format = weight_format_for("x." + options.format);
-  if (!options.shard_size.empty()) how.shard_size = shard_size(options.shard_size);
+  if (options.shard_size != 0) how.shard_size = options.shard_size;
   return how;
 }
 
@@ -72,8 +66,7 @@ void report(const ConvertCommandOptions& options, const ConvertedFile& written, 
     value.set("output", options.output);
     value.set("tensors", static_cast<uint64_t>(written.tensors));
     value.set("bytes", written.bytes);
-    if (!options.shard_size.empty())
-      value.set("files", json::Array(written.files.begin(), written.files.end()));
+    if (options.shard_size != 0) value.set("files", json::Array(written.files.begin(), written.files.end()));
     print_json(value);
   } else if (!common.quiet) {
     const size_t shards = written.files.size() - 1;
@@ -129,6 +122,7 @@ Command convert_command() {
               "Write several files of at most this size, 5GB for example, and their index, as Hugging Face "
               "does; OUT may be a folder",
               &options->shard_size)
+              .in_bytes()
               .such_as({"1GB", "5GB", "10GB"}),
           Option("--layout",
                  "Of a program: archive (PyTorch 2.8 and newer), zip (2.1 to 2.7), json (without weights)",

@@ -1,6 +1,7 @@
 // What flambeau convert takes, whether the files hold weights or programs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct ConvertCommandOptions {
   std::string dtype;
   std::string format;
   std::vector<std::string> filters;
-  std::string shard_size;
+  uint64_t shard_size = 0;  // bytes; 0: one file
   // Of programs.
   std::string layout;
   std::string schema;

@@ -26,8 +26,7 @@ std::vector<Option> common_options(CommonOptions& common) {
       Option("-j,--threads", "Threads to work with (default: all cores)", &common.threads).between(1, 1024),
       Option("--time-limit", "Stop after that many seconds", &common.time_limit)
           .between(0, std::numeric_limits<double>::max()),
-      Option("--memory-limit", "Stop beyond that much memory: 500MB, 4GB", &common.memory_limit)
-          .takes(Takes::kSize),
+      Option("--memory-limit", "Stop beyond that much memory: 500MB, 4GB", &common.memory_limit).in_bytes(),
   };
 }
 

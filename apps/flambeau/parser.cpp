@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/report.h"
 #include "reports.h"
@@ -61,6 +62,17 @@ CLI::Validator input_file(const std::shared_ptr<bool>& is_taken) {
       "");
 }
 
+CLI::Validator byte_count() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::optional<uint64_t> bytes = parse_byte_count(text);
+        if (!bytes) return fmt::format("'{}' is no size: write 5GB, 500MB or 2GiB", printable(text));
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "SIZE");
+}
+
 CLI::Option* add_target(CLI::App& app, const Option& option) {
   const std::string names(option.names), help(option.help);
   return std::visit(
@@ -94,7 +106,7 @@ void add_options(CLI::App& app, const std::vector<Option>& options) {
       }
     }
     if (option.value == Takes::kInput) added->transform(input_file(is_taken));
-    if (option.value == Takes::kSize) added->transform(CLI::AsSizeValue(true));
+    if (option.is_bytes) added->transform(byte_count());
     if (option.has_shown_default) added->capture_default_str();
     if (!option.excluded.empty()) added->excludes(by_name.at(option.excluded));
   }

@@ -48,7 +48,7 @@ inline py::object inspect_file_report(const Session& session, const std::string&
                                       bool digests) {
   const json::Value found = [&] {
     const py::gil_scoped_release release;
-    const std::shared_ptr<Mapping> mapping = Mapping::open(weights_file_of(path));
+    const std::shared_ptr<Mapping> mapping = open_model_file(weights_file_of(path));
     Inspection inspection = inspect_file(mapping);
     std::optional<pt2::Package> package;
     if (is_program_kind(inspection.kind)) {
@@ -65,7 +65,7 @@ inline py::object inspect_file_report(const Session& session, const std::string&
 inline py::object check_file_report(const std::string& path) {
   const json::Value found = [&] {
     const py::gil_scoped_release release;
-    return report::of_safety(path, check_safety(Mapping::open(path)));
+    return report::of_safety(path, check_safety(open_model_file(path)));
   }();
   return json_to_python(found);
 }

@@ -86,7 +86,7 @@ def test_version(flambeau):
     (["inspect", "--stat", "x"], "was not expected: --stat; did you mean '--stats'? (see 'flambeau inspect --help')"),
     (["convert", "a.pt", "b.pt", "--format", "safetensor"], "'safetensor' is none of pt, safetensors, npz; did you mean 'safetensors'?"),
     (["convert", "a.pt", "b.pt", "--dtype", "bfloat61"], "'bfloat61' is not an element type (did you mean 'bfloat16'? known are uint8, "),
-    (["convert", "a.pt", "b", "--shard-size", "5 parsecs"], "'5 parsecs' is no size of shards (write 5GB, 500MB or 2GiB)"),
+    (["convert", "a.pt", "b", "--shard-size", "5 parsecs"], "'5 parsecs' is no size: write 5GB, 500MB or 2GiB (see 'flambeau convert --help')"),
     (["convert", "a.pt", "-"], "the format cannot be told from the name '-' (say --format, or --layout for a program)"),
     (["export", "resnet81"], "there is no example model 'resnet81' (did you mean 'resnet18'? there are "),
     (["inspect"], "FILE is required (see 'flambeau inspect --help')"),

@@ -128,6 +128,15 @@ TEST(GgufErrors, Tensors) {
       refused(GgufMaker(1).tensor("x", {1ULL << 61}, 8, 0).data(64).str()).starts_with("tensor 'x': "));
 }
 
+// A tensor takes 37 bytes there and a kilobyte once it is known.
+TEST(GgufErrors, ASmallFileDoesNotDescribeAnEndlessModel) {
+  constexpr uint64_t kCount = 60'000;
+  GgufMaker maker(kCount);
+  for (uint64_t i = 0; i < kCount; ++i) maker.tensor(std::to_string(10'000 + i), {0}, 0, 0);
+  EXPECT_NE(refused(maker.data(0).str(), ErrorCode::kLimit).find("describes too many tensors for its size"),
+            std::string::npos);
+}
+
 TEST(GgufErrors, EmptyTensorsNeedNoData) {
   const GgufFile file =
       read_gguf(Mapping::from_text(GgufMaker(2).tensor("x", {0, 4}, 0, 0).tensor("y", {0}, 2, 0).str()));
