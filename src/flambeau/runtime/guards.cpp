@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/evaluate.h"
@@ -11,6 +13,8 @@
 
 namespace flambeau::runtime {
 namespace {
+
+constexpr size_t kFirstTerm = 1'000'000'000;
 
 bool take(std::string_view& text, std::string_view token) {
   if (!text.starts_with(token)) return false;
@@ -79,31 +83,36 @@ std::optional<Guard> Guard::parse(std::string_view text) {
   Guard guard;
   guard.text_ = text;
   std::string condition;
+  std::unordered_map<std::string_view, size_t> known;  // terms, by their text
   while (!text.empty()) {
     if (!text.starts_with("L[")) {
       condition += text[0];
       text.remove_prefix(1);
       continue;
     }
+    const std::string_view begin = text;
     std::optional<Term> term = take_term(text);
     if (!term || text.starts_with('.')) return {};
-    const auto known = std::ranges::find_if(guard.terms_, [&](const Term& other) {
-      return other.input == term->input && other.kind == term->kind && other.dim == term->dim;
-    });
-    if (known == guard.terms_.end()) {
-      // A name that stands for any integer.
-      term->symbol = fmt::format("u{}", guard.terms_.size());
-      condition += term->symbol;
+    const auto [found, is_new] =
+        known.emplace(begin.substr(0, begin.size() - text.size()), guard.terms_.size());
+    if (is_new) {
+      // A name that stands for any integer, and that no text has.
+      term->symbol = fmt::format("u{}", kFirstTerm + guard.terms_.size());
       guard.terms_.push_back(std::move(*term));
-    } else {
-      condition += known->symbol;
     }
+    condition += guard.terms_[found->second].symbol;
   }
   try {
     guard.condition_ = symbolic::parse(condition);
   } catch (const Error&) {
     return {};
   }
+  std::unordered_set<std::string_view> symbols;
+  for (const Term& term : guard.terms_) symbols.insert(term.symbol);
+  const bool is_about_inputs =
+      std::ranges::all_of(symbolic::free_symbols(guard.condition_),
+                          [&](const symbolic::Expr& symbol) { return symbols.contains(symbol.name()); });
+  if (!is_about_inputs || symbolic::has_unknown_functions(guard.condition_)) return {};
   return guard;
 }
 

@@ -41,6 +41,9 @@ TEST(Guard, LeavesOtherTextAlone) {
   EXPECT_FALSE(Guard::parse("L['x'].is_cuda()"));
   EXPECT_FALSE(Guard::parse("isinstance(L['x'], torch.Tensor"));
   EXPECT_FALSE(Guard::parse("L['x"));
+  EXPECT_FALSE(Guard::parse("check(L['x'])"));
+  EXPECT_FALSE(Guard::parse("L['x'].size()[0] == n"));
+  EXPECT_FALSE(Guard::parse("L['x'].size()[0] == u0"));
 }
 
 }  // namespace

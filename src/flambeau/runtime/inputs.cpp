@@ -17,9 +17,11 @@ namespace {
 
 using graph::ArgumentKind;
 
+// Nothing where no value could ever come of it.
 std::optional<symbolic::Expr> try_parse(const std::string& text) {
   try {
-    return symbolic::parse(text);
+    symbolic::Expr expr = symbolic::parse(text);
+    return symbolic::has_unknown_functions(expr) ? std::nullopt : std::optional(std::move(expr));
   } catch (const Error&) {
     return {};
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+#include <vector>
+
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/approximate.h"
 #include "flambeau/symbolic/build.h"
@@ -197,6 +200,19 @@ Expr replace(const Expr& expr, const Replacements& replacements, Replacements& d
 }
 
 }  // namespace
+
+bool has_unknown_functions(const Expr& expr) {
+  std::unordered_set<const Node*> visited;
+  std::vector<Expr> open = {expr};
+  while (!open.empty()) {
+    const Expr next = open.back();
+    open.pop_back();
+    if (!visited.insert(&next.node()).second) continue;
+    if (next.kind() == Kind::kFunction || next.kind() == Kind::kUndefined) return true;
+    open.insert(open.end(), next.args().begin(), next.args().end());
+  }
+  return false;
+}
 
 Number evaluate(const Expr& expr, const Bindings& bindings) {
   try {

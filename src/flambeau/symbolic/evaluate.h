@@ -17,6 +17,9 @@ using Bindings = std::unordered_map<std::string, Number>;
 // Error(kUnsupported) for a function nobody knows, Error(kLimit) when an integer leaves 64 bits.
 Number evaluate(const Expr& expr, const Bindings& bindings);
 
+// Whether there are functions in it that nobody knows, so that it has no value whatever its symbols are.
+bool has_unknown_functions(const Expr& expr);
+
 using Replacements = std::unordered_map<Expr, Expr, ExprHash>;
 
 // Replaces whole subexpressions and builds what is around them again.

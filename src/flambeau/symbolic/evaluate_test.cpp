@@ -23,6 +23,11 @@ std::string value_error(std::string_view text) {
   return "no error";
 }
 
+TEST(Evaluate, SaysWhatHasNoValue) {
+  EXPECT_FALSE(has_unknown_functions(parse("Max(2, s0)**2 + math.sqrt(s1)")));
+  EXPECT_TRUE(has_unknown_functions(parse("1 + Mod(check(s0), 2)")));
+}
+
 TEST(Evaluate, PythonSemantics) {
   EXPECT_EQ(value("u0//s1"), Number(-3));
   EXPECT_EQ(value("PythonMod(u0, s1)"), Number(2));
