@@ -38,7 +38,21 @@ std::optional<std::vector<T>> items_as(const ValueList& items) {
   return list;
 }
 
+// A list can hold itself.
+class Nesting {
+ public:
+  Nesting() {
+    if (Py_EnterRecursiveCall("") == 0) return;
+    PyErr_Clear();
+    throw Error(ErrorCode::kInvalidArgument, "the lists are nested too deep");
+  }
+  ~Nesting() { Py_LeaveRecursiveCall(); }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+};
+
 inline Value to_list_value(const py::handle& sequence) {
+  const Nesting nesting;
   ValueList items;
   bool has_tensor = false;
   bool has_others = false;

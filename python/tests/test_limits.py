@@ -86,6 +86,13 @@ def test_none_among_tensors(name, tensors):
         getattr(flambeau.ops.aten, name).default(tensors)
 
 
+def test_a_list_that_holds_itself():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(flambeau.Error, match="nested too deep"):
+        flambeau.ops.aten.stack.default(endless)
+
+
 @pytest.mark.parametrize("bound", [flambeau.Tensor, flambeau.Session, flambeau.Operator, flambeau.Leaf, flambeau.Object])
 def test_objects_that_were_never_made(bound):
     unmade = bound.__new__(bound)

@@ -52,10 +52,21 @@ struct Keyed {
   bool operator<(const Keyed& other) const { return key < other.key; }
 };
 
+// Calls body(i) for all below n, and can be stopped now and then.
+template <typename Body>
+void for_each_below(size_t n, Body&& body) {
+  constexpr size_t kPiece = size_t{1} << 18;
+  for (size_t begin = 0; begin < n; begin += kPiece) {
+    poll_work();
+    const size_t end = std::min(n, begin + kPiece);
+    for (size_t i = begin; i < end; ++i) body(i);
+  }
+}
+
 template <typename Index, typename T>
 ScratchVector<Keyed<Key<T>, Index>> keyed(const T* row, size_t n, bool descending) {
   ScratchVector<Keyed<Key<T>, Index>> elements(n);
-  for (size_t i = 0; i < n; ++i) elements[i] = {key_of(row[i], descending), static_cast<Index>(i)};
+  for_each_below(n, [&](size_t i) { elements[i] = {key_of(row[i], descending), static_cast<Index>(i)}; });
   return elements;
 }
 
@@ -71,16 +82,15 @@ void radix_sort(Elements& from) {
   const size_t n = from.size();
   Elements to(n);
   std::array<std::array<size_t, 256>, kBytes> counts{};
-  for (const auto& element : from) {
-    for (size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][(element.key >> (8 * byte)) & 255];
-  }
+  for_each_below(n, [&](size_t i) {
+    for (size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][(from[i].key >> (8 * byte)) & 255];
+  });
   for (size_t byte = 0; byte < kBytes; ++byte) {
-    poll_work();
     auto& count = counts[byte];
     if (count[(from[0].key >> (8 * byte)) & 255] == n) continue;
     size_t place = 0;
     for (size_t& entry : count) place += std::exchange(entry, place);
-    for (const auto& element : from) to[count[(element.key >> (8 * byte)) & 255]++] = element;
+    for_each_below(n, [&](size_t i) { to[count[(from[i].key >> (8 * byte)) & 255]++] = from[i]; });
     from.swap(to);
   }
 }

@@ -4,6 +4,11 @@ namespace flambeau::ops {
 
 Walk::Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operands)
     : operands_(operands.size()) {
+  // Strides of nothing may be as large as numbers go.
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
+    count_ = 0;
+    return;
+  }
   ShortList<Dimension> all;
   for (size_t d = 0; d < sizes.size(); ++d) {
     count_ *= sizes[d];

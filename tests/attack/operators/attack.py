@@ -171,7 +171,7 @@ class Worker:
             if line is None:
                 status = self.process.wait()
                 self.errors.seek(0)
-                text = self.errors.read().decode(errors="replace")[-4000:]
+                text = self.errors.read().decode(errors="replace")[:4000]  # a sanitizer says first what is wrong
                 self.report(task, number, f"ended with status {status}: {text}")
                 return number + 1
             kind, _, rest = line.decode().strip().partition(" ")
@@ -194,7 +194,7 @@ def attack(names, calls, seed, routes, workers, say=print):
     def report(task, number, text):
         with lock:
             found.append((task["route"], task["name"], number, text))
-            say(f"{task['name']} {number} ({task['route']}): {text.strip()[-1500:]}", flush=True)
+            say(f"{task['name']} {number} ({task['route']}): {text.strip()[:1500]}", flush=True)
 
     for worker in [Worker(tasks, report) for _ in range(workers)]:
         worker.thread.join()

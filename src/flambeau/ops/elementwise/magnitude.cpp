@@ -150,13 +150,19 @@ void heaviside(Context& context, const Tensor& self, const Tensor& values, Tenso
   }
   binary<Heaviside>(context, self, values, out);
 }
+// Also of the least number, which has no positive one.
+template <IntegerNumber T>
+uint64_t magnitude_of(T number) {
+  const auto bits = static_cast<uint64_t>(number);
+  return number < T(0) ? 0 - bits : bits;
+}
 struct Gcd {
   static constexpr std::string_view kName = "gcd";
   static constexpr bool kTakesBool = false;
   static constexpr int kCost = 40;
   template <IntegerNumber T>
   T operator()(T a, T b) const {
-    return static_cast<T>(std::gcd(a, b));
+    return static_cast<T>(std::gcd(magnitude_of(a), magnitude_of(b)));
   }
 };
 struct Lcm {
@@ -165,9 +171,9 @@ struct Lcm {
   static constexpr int kCost = 40;
   template <IntegerNumber T>
   T operator()(T a, T b) const {
-    const T divisor = std::gcd(a, b);
+    const uint64_t divisor = std::gcd(magnitude_of(a), magnitude_of(b));
     if (divisor == 0) return 0;
-    const T product = static_cast<T>(static_cast<uint64_t>(a / divisor) * static_cast<uint64_t>(b));
+    const T product = static_cast<T>(magnitude_of(a) / divisor * magnitude_of(b));
     return product < 0 ? static_cast<T>(-static_cast<uint64_t>(product)) : product;
   }
 };

@@ -77,10 +77,12 @@ void run(Context& context, const Tensor& input, const Tensor* weight, const Tens
   if (rstd != nullptr) write_all(rstds, *rstd);
 }
 
-void run_any(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias, int64_t batch,
-             int64_t channels, int64_t space, int64_t groups, double eps, const Tensor& out,
-             const Tensor* mean, const Tensor* rstd) {
-  if (groups <= 0 || channels % groups != 0 || batch * channels * space != input.element_count()) {
+void run_any(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias, Size batch,
+             Size channels, Size space, Size groups, double eps, const Tensor& out, const Tensor* mean,
+             const Tensor* rstd) {
+  const bool is_counted = batch >= 0 && channels >= 0 && space >= 0;
+  if (groups <= 0 || !is_counted || channels % groups != 0 ||
+      batch * channels * space != input.element_count()) {
     throw Error(
         ErrorCode::kInvalidArgument,
         fmt::format("Expected number of channels in input to be divisible by num_groups, but got input "
