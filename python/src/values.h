@@ -42,13 +42,19 @@ std::optional<std::vector<T>> items_as(const ValueList& items) {
 class Nesting {
  public:
   Nesting() {
-    if (Py_EnterRecursiveCall("") == 0) return;
-    PyErr_Clear();
-    throw Error(ErrorCode::kInvalidArgument, "the lists are nested too deep");
+    constexpr int kMostDeep = 64;
+    if (depth() == kMostDeep) throw Error(ErrorCode::kInvalidArgument, "the lists are nested too deep");
+    ++depth();
   }
-  ~Nesting() { Py_LeaveRecursiveCall(); }
+  ~Nesting() { --depth(); }
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;
+
+ private:
+  static int& depth() {
+    thread_local int lists = 0;
+    return lists;
+  }
 };
 
 inline Value to_list_value(const py::handle& sequence) {

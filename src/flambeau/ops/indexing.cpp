@@ -59,7 +59,9 @@ std::vector<int64_t> offsets_of(const Tensor& tensor, std::span<const int64_t> d
   std::vector<int64_t> offsets{0};
   for (const int64_t dim : dims) {
     const auto d = static_cast<size_t>(dim);
-    const int64_t step = tensor.strides()[d] * static_cast<int64_t>(tensor.element_size());
+    // Strides of nothing may be as large as numbers go.
+    const int64_t stride = tensor.element_count() == 0 ? 0 : tensor.strides()[d];
+    const int64_t step = stride * static_cast<int64_t>(tensor.element_size());
     std::vector<int64_t> next;
     const Size count = Size(offsets.size()) * tensor.sizes()[d];
     require_memory(static_cast<uint64_t>((count * sizeof(int64_t)).value()));
