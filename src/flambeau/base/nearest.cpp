@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "flambeau/base/text.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/text.h"
 
 namespace flambeau {
 namespace {
