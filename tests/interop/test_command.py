@@ -218,7 +218,7 @@ def test_json_of_the_others(flambeau, model, tmp_path):
     converted = flambeau.json("convert", model, tmp_path / "a.safetensors")
     assert converted == {"input": str(model), "output": str(tmp_path / "a.safetensors"), "tensors": 3, "bytes": 56}
     report = flambeau.json("check", model)
-    assert set(report) == {"file", "kind", "harmless", "verdict", "records_verified", "pickles_read", "findings"}
+    assert set(report) == {"file", "kind", "harmless", "verdict", "records_verified", "pickles_read", "openings", "findings"}
     assert report["records_verified"] == len(records)
     assert flambeau.json("diff", model, tmp_path / "a.safetensors") == {"equal": True, "tensors_equal": 3, "differences": []}
 

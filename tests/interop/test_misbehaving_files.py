@@ -93,7 +93,7 @@ def test_endless_input(shell):
 
 def test_files_that_are_none(shell, tmp_path):
     assert shell("$F inspect /proc/self/mem")[0] == 2
-    assert "is a folder, a file is needed" in shell(f"$F inspect {tmp_path}")[2]
+    assert "the folder holds no weights" in shell(f"$F inspect {tmp_path}")[2]
     name = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as listener:
         os.chdir(tmp_path)  # the names of sockets are short
