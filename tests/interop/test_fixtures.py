@@ -1,5 +1,6 @@
 """Real files that others made: their kinds, and every tensor as PyTorch reads it."""
 
+import json
 import os
 import pathlib
 import pickle
@@ -44,8 +45,10 @@ def expected_kind(name):
 
 @pytest.mark.parametrize("name", files("."))
 def test_names_the_kind(name, flambeau):
-    found = flambeau.json("inspect", FOLDER / name)
     expected = expected_kind(name)
+    done = flambeau.run("inspect", FOLDER / name, "--json")
+    assert done.returncode == (1 if expected == "unknown" else 0), done.stderr
+    found = json.loads(done.stdout)
     if expected == "torch_save*":  # both forms occur
         with open(FOLDER / name, "rb") as file:
             expected = "torch_save" if file.read(2) == b"PK" else "torch_save_legacy"
@@ -81,7 +84,7 @@ def test_a_broken_file(flambeau, fixtures):
     path = fixtures / "real/state-dict/broken.pt"
     assert flambeau.error("convert", path, "/nonexistent/x.pt") == (
         f"flambeau: {path}: is not a file of a known kind "
-        "(Flambeau reads torch.save, TorchScript, safetensors, npy and npz files)\n"
+        "(Flambeau reads torch.save, TorchScript, safetensors, GGUF, npy and npz files)\n"
     )
     assert flambeau.run("check", path).returncode == 1
 

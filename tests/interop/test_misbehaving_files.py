@@ -83,10 +83,11 @@ def test_a_reader_that_has_enough(shell):
 
 def test_endless_input(shell):
     message = "is no regular file, and what it begins with is of no known kind (the rest was not read)"
-    for source in ("/dev/zero", "/dev/urandom"):
-        for command in ("inspect", "check", "list", "run", "verify"):
-            code, _, errors = shell(f"ulimit -v 800000; $F {command} {source}")
-            assert code == 2 and errors == f"flambeau: {source}: {message}\n", (command, errors)
+    for command in ("inspect", "check", "list", "run", "verify"):
+        code, _, errors = shell(f"ulimit -v 800000; $F {command} /dev/zero")
+        assert code == 2 and errors == f"flambeau: /dev/zero: {message}\n", (command, errors)
+    # What begins like a file by chance is read up to a limit.
+    assert shell("ulimit -v 800000; $F inspect /dev/urandom")[0] == 2
     code, _, errors = shell("yes | $F inspect /dev/stdin")
     assert code == 2 and message in errors
 

@@ -114,6 +114,19 @@ std::string local_name(const std::string& path, const std::vector<std::string>& 
   return fmt::format("L['{}']{}", argument_names[index], path.substr(end + 1));
 }
 
+// The same for an argument of *inputs, which is called inputs_1 and which guards name "L['inputs'][1]";
+// nothing for other names.
+std::optional<std::string> variadic_name(const std::string& name) {
+  const size_t end = name.find("']");
+  if (!name.starts_with("L['") || end == std::string::npos) return {};
+  const size_t underscore = name.rfind('_', end);
+  const std::string digits =
+      underscore == std::string::npos ? "" : name.substr(underscore + 1, end - underscore - 1);
+  if (digits.empty() || underscore <= 3 || digits.find_first_not_of("0123456789") != std::string::npos)
+    return {};
+  return fmt::format("{}'][{}]{}", name.substr(0, underscore), digits, name.substr(end + 2));
+}
+
 // What a guard's term is in these inputs: "dimension 0 of input 'x' (args[0]) is 5".
 std::string fact_text(const Guard::Term& term, const std::string& place, const Value& value) {
   using Kind = Guard::Term::Kind;
@@ -244,6 +257,10 @@ void InputChecker::describe(const graph::ExportedProgram& program) {
   const std::vector<std::string>& names =
       signature != nullptr && signature->forward_arg_names ? *signature->forward_arg_names : no_names;
   for (size_t i = 0; i < leaves_.size(); ++i) by_local_name_.emplace(local_name(leaves_[i].path, names), i);
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    if (const std::optional<std::string> name = variadic_name(local_name(leaves_[i].path, names)))
+      by_local_name_.emplace(*name, i);
+  }
 }
 
 void InputChecker::read_guards(const graph::ExportedProgram& program) {

@@ -79,7 +79,7 @@ class Caller:
                 source, cases = make_program(schema, positional, named)
                 inputs = [self.tensor(case) for case in cases]
                 started = time.monotonic()
-                program = self.flambeau.Program(self.session, source, "", 2, number % 2 == 0, TIME_LIMIT, MEMORY_LIMIT)
+                program = self.flambeau.Program(self.session, source, "", 2, number % 2 == 0, False, TIME_LIMIT, MEMORY_LIMIT)
                 result = program(*inputs)
             self.read(result)
         except self.flambeau.Error as error:
