@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 14> kRebuildFunctions = {
     "_rebuild_xla_tensor",
 };
 
-constexpr std::array<std::string_view, 37> kPlainValues = {
+constexpr std::array<std::string_view, 25> kPlainValues = {
     "collections.OrderedDict",
     "collections.Counter",
     "collections.defaultdict",
@@ -56,18 +56,6 @@ constexpr std::array<std::string_view, 37> kPlainValues = {
     "builtins.list",
     "builtins.dict",
     "builtins.tuple",
-    "__builtin__.bytes",
-    "__builtin__.bytearray",
-    "__builtin__.set",
-    "__builtin__.frozenset",
-    "__builtin__.complex",
-    "__builtin__.int",
-    "__builtin__.float",
-    "__builtin__.bool",
-    "__builtin__.str",
-    "__builtin__.list",
-    "__builtin__.dict",
-    "__builtin__.tuple",
     "torch._tensor._rebuild_from_type_v2",
     "torch._tensor._rebuild_from_type",
     "torch.tensor._rebuild_from_type",
@@ -94,7 +82,7 @@ constexpr std::array<std::string_view, 7> kTorchScriptBuilders = {
 };
 
 // Of the names above, those that torch.load(weights_only=True) does not allow.
-constexpr std::array<std::string_view, 24> kNotInWeightsOnly = {
+constexpr std::array<std::string_view, 15> kNotInWeightsOnly = {
     "collections.defaultdict",
     "torch.nn.parameter.Buffer",
     "builtins.bytes",
@@ -106,15 +94,6 @@ constexpr std::array<std::string_view, 24> kNotInWeightsOnly = {
     "builtins.list",
     "builtins.dict",
     "builtins.tuple",
-    "__builtin__.bytes",
-    "__builtin__.frozenset",
-    "__builtin__.int",
-    "__builtin__.float",
-    "__builtin__.bool",
-    "__builtin__.str",
-    "__builtin__.list",
-    "__builtin__.dict",
-    "__builtin__.tuple",
     "torch._tensor._rebuild_from_type",
     "torch.tensor._rebuild_from_type",
     "torch._utils._rebuild_sparse_csr_tensor",
@@ -182,7 +161,7 @@ GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torch
   if (module == "torch" && is_narrow_integer(name)) return GlobalVerdict::kData;
   if (module == "torch._utils" && contains(kRebuildFunctions, name)) return GlobalVerdict::kData;
   if (is_storage_or_tensor_class(module, name)) return GlobalVerdict::kData;
-  const std::string dotted = global.dotted();
+  const std::string dotted = name_in_python_3(global);
   if (name.find('.') == std::string_view::npos) {
     if (contains(kPlainValues, std::string_view(dotted))) return GlobalVerdict::kData;
     if (contains(kNumpyValues, std::string_view(dotted))) return GlobalVerdict::kNumpy;
@@ -200,9 +179,13 @@ GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torch
   return contains(kDangerousModules, top) ? GlobalVerdict::kDangerous : GlobalVerdict::kUnknown;
 }
 
+std::string name_in_python_3(const pickle::Node::GlobalName& global) {
+  return global.module == "__builtin__" ? "builtins." + std::string(global.name) : global.dotted();
+}
+
 bool is_allowed_by_weights_only(const pickle::Node::GlobalName& global) {
   if (judge_global(global, false) != GlobalVerdict::kData) return false;
-  return !contains(kNotInWeightsOnly, std::string_view(global.dotted()));
+  return !contains(kNotInWeightsOnly, std::string_view(name_in_python_3(global)));
 }
 
 std::vector<std::string> unsafe_globals(const pickle::Tree& tree) {

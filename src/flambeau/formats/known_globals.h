@@ -23,6 +23,9 @@ std::string_view verdict_name(GlobalVerdict verdict);
 // archive.
 GlobalVerdict judge_global(const pickle::Node::GlobalName& global, bool in_torchscript);
 
+// "builtins.set" also for what protocol 2 calls "__builtin__.set".
+std::string name_in_python_3(const pickle::Node::GlobalName& global);
+
 // Of what only builds data, torch.load(weights_only=True) allows nearly all.
 bool is_allowed_by_weights_only(const pickle::Node::GlobalName& global);
 

@@ -139,9 +139,7 @@ constexpr Form kForms[] = {
 };
 
 Form form_of(const Node::GlobalName& name, std::string_view dotted) {
-  const std::string of_python_3 = fmt::format("builtins.{}", name.name);
-  const auto found =
-      std::ranges::find(kForms, name.module == "__builtin__" ? of_python_3 : dotted, &Form::name);
+  const auto found = std::ranges::find(kForms, name_in_python_3(name), &Form::name);
   if (found != std::end(kForms)) return *found;
   if (name.module == "torch._utils") return {dotted, anything};
   // torch.FloatTensor, in the earliest files; numpy.dtypes.Float64DType.

@@ -6,14 +6,12 @@
 
 #include "flambeau/base/ascii.h"
 #include "flambeau/formats/checkpoint_builder.h"
-#include "flambeau/formats/inspect.h"
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/record_pickle.h"
 #include "flambeau/formats/safety_checker.h"
 #include "flambeau/formats/safety_program.h"
-#include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau::safety {
