@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/trace/functionalize.h"
@@ -127,7 +128,7 @@ class Retracer final : public Replay {
     for (const Argument& input : program_.graph().inputs()) {
       const graph::Value* const value = input.value();
       if (value == nullptr) {
-        made_.graph().add_input(tracer_.argument(SymbolicProgram::argument(input, {})));
+        made_.graph().add_input(tracer_.argument(graph::to_value(input, {})));
       } else if (const graph::TensorMeta* const meta = value->tensor()) {
         const Tensor inside = symbols_.tensor(*meta);
         tracer_.add_input(value->name(), inside);
@@ -154,7 +155,7 @@ class Retracer final : public Replay {
         graph::Value& input = *made_.graph().find(value->name());
         made.argument = value->tensor() != nullptr ? Argument::tensor(input) : Argument::sym_int(input);
       } else {
-        made.argument = tracer_.argument(SymbolicProgram::argument(spec.argument, {}));
+        made.argument = tracer_.argument(graph::to_value(spec.argument, {}));
       }
     }
   }

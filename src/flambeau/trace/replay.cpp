@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/nn/functional/control_flow.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/symbol/python_functions.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/symbol_arithmetic.h"
-#include "flambeau/trace/symbolic_program.h"
 
 namespace flambeau::trace {
 namespace {
@@ -52,7 +52,7 @@ nn::Tree list_tree(std::span<const Value> values) {
 }  // namespace
 
 Value Replay::get(const Argument& argument) const {
-  return SymbolicProgram::argument(argument, [this](const graph::Value& value) {
+  return graph::to_value(argument, [this](const graph::Value& value) {
     const auto found = values_.find(&value);
     if (found == values_.end())
       throw Error(ErrorCode::kCorrupt,
