@@ -1,6 +1,7 @@
 // Products of tensors of any rank: matmul, linear, inner, tensordot, bilinear.
 #include <fmt/format.h>
 
+#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
@@ -201,11 +202,7 @@ Info<N> inner_shape(const Info<N>& self, const Info<N>& other) {
 struct Multiply {
   template <typename T>
   T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, int64_t>) {
-      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    } else {
-      return a * b;
-    }
+    return wrapping_multiply(a, b);
   }
 };
 
@@ -235,6 +232,13 @@ Info<N> bilinear_shape(const Info<N>& input1, const Info<N>& input2, const Info<
           "bilinear(): input2 size does not match weight size");
   require(bias == nullptr || bias->dim() == 1 ? bias == nullptr || bias->sizes[0] == weight.sizes[0] : false,
           "bilinear(): bias size does not match weight size");
+  for (const Info<N>* const other : {&input2, &weight, bias}) {
+    if (other == nullptr || other->dtype == input1.dtype) continue;
+    fail_argument(
+        fmt::format("All tensors must have the same dtype, got input1: {}, input2: {}, weight: {}{}",
+                    dtype_name(input1.dtype), dtype_name(input2.dtype), dtype_name(weight.dtype),
+                    bias == nullptr ? "" : fmt::format(", bias: {}", dtype_name(bias->dtype))));
+  }
   sizes.push_back(weight.sizes[0]);
   return contiguous<N>(input1.dtype, std::move(sizes), input1.device);
 }

@@ -48,7 +48,9 @@ void nonzero_static_kernel(Context&, const Tensor& self, Size size, Size fill_va
   const std::vector<std::vector<int64_t>> positions = nonzero_positions(self);
   const auto rank = static_cast<int64_t>(positions.size());
   auto* const to = out.mutable_data<int64_t>();
+  WorkPoller poll;
   for (int64_t i = 0; i < size; ++i) {
+    poll(static_cast<size_t>(rank));
     for (int64_t d = 0; d < rank; ++d) {
       const std::vector<int64_t>& list = positions[static_cast<size_t>(d)];
       to[i * rank + d] =
@@ -66,6 +68,7 @@ void require_mask(const Tensor& mask, const char* name) {
 // The bytes of a mask, row-major, broadcast to sizes.
 std::vector<uint8_t> flags_of(const Tensor& mask, std::span<const int64_t> sizes) {
   const Tensor packed = broadcast_view(mask, sizes).to_contiguous();
+  require_memory(static_cast<uint64_t>(packed.element_count()));
   const uint8_t* const from = packed.data();
   return {from, from + packed.element_count()};
 }
@@ -80,7 +83,9 @@ Tensor masked_select(Context& context, const Tensor& self, const Tensor& mask) {
   const size_t size = self.element_size();
   uint8_t* to = count > 0 ? out.mutable_data() : nullptr;
   const uint8_t* const from = flags.empty() ? nullptr : packed.data();
+  WorkPoller poll;
   for (size_t i = 0; i < flags.size(); ++i) {
+    poll();
     if (flags[i] == 0) continue;
     std::memcpy(to, from + i * size, size);
     to += size;
@@ -105,7 +110,9 @@ void masked_scatter_kernel(Context& context, const Tensor& self, const Tensor& m
   const Tensor packed = source.to_contiguous();
   const size_t size = self.element_size();
   int64_t taken = 0;
+  WorkPoller poll;
   for (size_t i = 0; i < flags.size(); ++i) {
+    poll();
     if (flags[i] == 0) continue;
     if (taken == packed.element_count()) {
       throw Error(ErrorCode::kInvalidArgument, "Number of elements of source < number of ones in mask");
@@ -136,7 +143,9 @@ void take_kernel(Context&, const Tensor& self, const Tensor& index, Tensor& out)
   const Tensor packed = self.to_contiguous();
   const size_t size = self.element_size();
   uint8_t* to = out.mutable_data();
+  WorkPoller poll;
   for (const int64_t value : read_indices(index)) {
+    poll();
     const auto at = static_cast<size_t>(checked_position(value, packed.element_count(), "take"));
     std::memcpy(to, packed.data() + at * size, size);
     to += size;
@@ -168,7 +177,9 @@ void put_kernel(Context& context, const Tensor& self, const Tensor& index, const
   const size_t size = self.element_size();
   const CombineRow row = combine_row(accumulate ? Combine::kAdd : Combine::kReplace, self.dtype());
   size_t i = 0;
+  WorkPoller poll;
   for (const int64_t value : read_indices(index)) {
+    poll();
     const auto at = static_cast<size_t>(checked_position(value, self.element_count(), "put_"));
     row(target.mutable_data() + at * size, 0, values.data() + i++ * size, 0, 1);
   }

@@ -43,8 +43,8 @@ void run(Context& context, const Tensor& input, const Tensor* weight, const Tens
   const std::vector<double> b = read_all<double>(bias);
   const int64_t each = channels / groups;
   const int64_t length = each * space;
-  std::vector<double> means(static_cast<size_t>(batch * groups));
-  std::vector<double> rstds(means.size());
+  ScratchVector<double> means(static_cast<size_t>(batch * groups));
+  ScratchVector<double> rstds(means.size());
   const auto piece = [&](size_t begin, size_t end) {
     RowReader<T> reader(packed);
     RowWriter<T> writer(result);

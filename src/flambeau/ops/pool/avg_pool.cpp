@@ -1,4 +1,6 @@
 // The mean of windows: of a given size, or as many as a result needs.
+#include <algorithm>
+
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/pool/pooling.h"
 #include "flambeau/ops/promotion.h"
@@ -26,6 +28,10 @@ void pool_windows(Context& context, const Tensor& self, size_t dims, Numbers ker
   }
   Windows windows =
       plain_windows(self, out, pool_arguments(dims, kernel_size, stride, padding, kOne, ceil_mode));
+  Size largest = 1;  // window, which is divided by
+  for (const WindowAxis& axis : windows.shape.axes) {
+    largest *= *std::max_element(axis.extent, axis.extent + axis.out);
+  }
   windows.shape.includes_padding = count_include_pad;
   windows.shape.divisor = divisor_override.value_or(0);
   pool_mean(context, windows.shape, self, out);

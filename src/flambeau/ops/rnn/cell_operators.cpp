@@ -34,6 +34,7 @@ Tensor with_dims(Tensor tensor, size_t rank) {
 void run_cell(Context& context, RnnKind kind, const Tensor& input, const Tensor& h, const Tensor* c,
               const Tensor& w_ih, const Tensor& w_hh, const Tensor* b_ih, const Tensor* b_hh,
               const Tensor& hy, const Tensor* cy) {
+  require(w_ih.dim() == 2 && w_hh.dim() == 2, "RNN cell: the weights must be matrices");
   std::vector<Tensor> parameters = {w_ih, w_hh};
   RnnShape shape{.kind = kind, .has_biases = b_ih != nullptr || b_hh != nullptr};
   if (shape.has_biases) {

@@ -47,6 +47,7 @@ std::tuple<Info<N>, Info<N>, Info<N>> lstm_shape(const Info<N>& input, std::span
                                                  bool, bool bidirectional, bool batch_first) {
   require(hx.size() == 2, "lstm expects two hidden states");
   const int64_t directions = bidirectional ? 2 : 1;
+  state_info(hx[0]);
   Info<N> out = sequence_info<N>(input, hx[0].sizes[2] * N(directions), batch_first);
   for (const Info<N>& state : hx)
     check_state<N>(state, input.sizes[batch_first ? 0 : 1], num_layers * directions);
@@ -126,6 +127,7 @@ void run_packed(Context& context, const RnnShape& shape, Tensors params, const T
           "RNN: batch_sizes must be a vector of int64");
   const Tensor sizes = batch_sizes.to_contiguous();
   const std::vector<int64_t> counts(sizes.data<int64_t>(), sizes.data<int64_t>() + sizes.element_count());
+  require(!counts.empty(), "RNN: batch_sizes must not be empty");
   for (size_t i = 0; i < counts.size(); ++i) {
     require(counts[i] > 0 && counts[i] <= (i == 0 ? h0.sizes()[1] : counts[i - 1]),
             "RNN: batch_sizes must be positive and must not grow");

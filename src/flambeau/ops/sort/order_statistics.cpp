@@ -208,6 +208,10 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
   if (length == 0) {
     throw Error(ErrorCode::kInvalidArgument, "quantile() input tensor must be non-empty");
   }
+  // Beyond that a rank in float may round up to an element that is not there.
+  if (length > int64_t{1} << 24) {
+    throw Error(ErrorCode::kInvalidArgument, "quantile() input tensor is too large");
+  }
   const int64_t rows = lines.element_count() / length;
   std::vector<T> line;
   for (int64_t row = 0; row < rows; ++row) {
