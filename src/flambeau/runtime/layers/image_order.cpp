@@ -21,7 +21,7 @@ ImageOrder::ImageOrder(const Code& code) {
     }
     if (!op.schema.is_mutable()) continue;
     const bool is_plain = op.kind == ops::Kind::kInPlace && op.base->is(ops::Trait::kElementwise) &&
-                          instruction.arguments[0].kind == Source::Kind::kSlot &&
+                          is_indifferent(*op.base) && instruction.arguments[0].kind == Source::Kind::kSlot &&
                           !views.contains(instruction.arguments[0].slot);
     const bool is_harmless = op.kind == ops::Kind::kInPlace && op.base->kind == ops::Kind::kDecomposition;
     is_allowed_ = is_allowed_ && (is_plain || is_harmless);
@@ -29,7 +29,9 @@ ImageOrder::ImageOrder(const Code& code) {
 }
 
 bool ImageOrder::is_indifferent(const ops::Operator& op) {
-  return op.kind == ops::Kind::kKernel && (op.is(ops::Trait::kElementwise) || op.is(ops::Trait::kAnyLayout));
+  if (op.kind != ops::Kind::kKernel) return false;
+  const bool draws_in_order = op.is(ops::Trait::kRandom);  // of memory
+  return op.is(ops::Trait::kAnyLayout) || (op.is(ops::Trait::kElementwise) && !draws_in_order);
 }
 
 bool ImageOrder::starts_here(const ops::Operator& op, std::span<const Value> arguments) const {
