@@ -306,7 +306,10 @@ class Retracer final : public Replay {
       if (spec.kind != OutputKind::kBufferMutation && spec.kind != OutputKind::kParameterMutation) continue;
       graph::Value* const value = spec.argument.value();
       const graph::Node* const node = value == nullptr ? nullptr : value->producer();
-      if (node == nullptr || node->target != "torch.ops.aten.copy.default") continue;
+      const std::optional<OperatorName> name =
+          node == nullptr ? std::nullopt : find_python_operator(node->target);
+      const ops::Operator* const op = name ? library_->find(*name) : nullptr;
+      if (op == nullptr || !op->is(ops::Trait::kReplaces)) continue;
       value->replace_uses_with(*node->inputs()[1].argument.value());
     }
   }

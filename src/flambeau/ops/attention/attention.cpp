@@ -339,6 +339,14 @@ void flash_kernel(Context& context, const Tensor& query, const Tensor& key, cons
   compute(context, query, key, value, mask, is_causal, scale, is_grouped, {true, &out, nullptr, &log_sums});
 }
 
+// Scores and their weighted sum.
+uint64_t attention_work(const Tensor&, const Tensor& query, const Tensor& key, const Tensor& value) {
+  if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2 || query.sizes().back() == 0) return 0;
+  const int64_t width = query.sizes().back();
+  const int64_t scores = query.element_count() / width * key.sizes()[key.dim() - 2];
+  return static_cast<uint64_t>(2 * scores * (width + value.sizes().back()));
+}
+
 }  // namespace
 
 void define_attention(Library& library) {
@@ -348,21 +356,24 @@ void define_attention(Library& library) {
           "attn_mask=None, "
           "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
       .shape<attention_shape<Size>, attention_shape<SymInt>>()
-      .kernel<attention_kernel>();
+      .kernel<attention_kernel>()
+      .work<attention_work>();
   library
       .define(
           "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? "
           "attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? "
           "scale=None, bool enable_gqa=False) -> (Tensor, Tensor)")
       .shape<math_shape<Size>, math_shape<SymInt>>()
-      .kernel<math_kernel>();
+      .kernel<math_kernel>()
+      .work<attention_work>();
   library
       .define(
           "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float "
           "dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor "
           "output, Tensor logsumexp)")
       .shape<flash_shape<Size>, flash_shape<SymInt>>()
-      .kernel<flash_kernel>();
+      .kernel<flash_kernel>()
+      .work<attention_work>();
   library
       .define(
           "aten::_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "

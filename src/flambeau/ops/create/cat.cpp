@@ -224,7 +224,8 @@ void define_cat(Library& library) {
   for (const std::string_view schema : {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"}) {
-    library.define(schema).shape<cat_shape<Size>, cat_shape<SymInt>>().kernel<cat_kernel>();
+    library.define(schema).shape<cat_shape<Size>, cat_shape<SymInt>>().kernel<cat_kernel>().is(
+        Trait::kAnyLayout);
   }
   for (const std::string_view schema : {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor"}) {

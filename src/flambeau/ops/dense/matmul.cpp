@@ -267,16 +267,27 @@ void bilinear_kernel(Context& context, const Tensor& input1, const Tensor& input
   multiply(context, left, right, out.with_geometry({{batch, outs, 1}, {outs, 1, 1}, out.offset()}), addend);
 }
 
+ProductCall matmul_call(const Tensor& self, const Tensor& other) {
+  return {.input = &self, .weight = &other};
+}
+ProductCall linear_call(const Tensor& input, const Tensor& weight, const Tensor* bias) {
+  return {.input = &input, .weight = &weight, .bias = bias, .is_turned = true};
+}
+
 }  // namespace
 
 void define_matmul(Library& library) {
   library.define("aten::matmul(Tensor self, Tensor other) -> Tensor")
       .shape<matmul_shape<Size>, matmul_shape<SymInt>>()
-      .kernel<matmul_kernel>();
+      .kernel<matmul_kernel>()
+      .describe<matmul_call>()
+      .work<product_work>();
   library.define("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor").decomposition<linalg_matmul>();
   library.define("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
       .shape<linear_shape<Size>, linear_shape<SymInt>>()
-      .kernel<linear_kernel>();
+      .kernel<linear_kernel>()
+      .describe<linear_call>()
+      .work<product_work>();
   library.define("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
       .shape<tensordot_shape<Size>, tensordot_shape<SymInt>>()
       .kernel<tensordot_kernel>();

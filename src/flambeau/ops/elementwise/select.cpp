@@ -105,13 +105,17 @@ Info<N> masked_fill_shape(const Info<N>& self, const Info<N>& mask, Value) {
 
 void define_select(Library& library) {
   elementwise<WhereTensorType, where>(
-      library, "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor");
+      library, "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+      .work<no_work>();
   elementwise<WhereType, where_numbers>(
-      library, "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor");
+      library, "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
+      .work<no_work>();
   elementwise<WhereType, where_other>(
-      library, "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor");
+      library, "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
+      .work<no_work>();
   elementwise<WhereType, where_self>(
-      library, "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor");
+      library, "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
+      .work<no_work>();
   library.define("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
       .shape<masked_fill_shape<Size, Scalar>, masked_fill_shape<SymInt, Scalar>>()
       .kernel<masked_fill>()

@@ -235,6 +235,14 @@ Tensor one_hot(Context& context, const Tensor& self, Size classes) {
   return out;
 }
 
+// Without a number of classes, data decides.
+std::optional<Info<SymInt>> one_hot_data_shape(DataNumbers&, const Info<SymInt>& self, SymInt classes) {
+  if (classes < SymInt(1)) return {};
+  ShortList<SymInt> sizes = self.sizes;
+  sizes.push_back(classes);
+  return contiguous<SymInt>(DType::kInt64, sizes);
+}
+
 }  // namespace
 
 void define_index_rows(Library& library) {
@@ -261,7 +269,9 @@ void define_index_rows(Library& library) {
   library.define("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
       .shape<fill_tensor_shape<Size>, fill_tensor_shape<SymInt>>()
       .kernel<fill_tensor_kernel>();
-  library.define("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor").function<one_hot>();
+  library.define("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
+      .function<one_hot>()
+      .data_shape<one_hot_data_shape>();
 }
 
 }  // namespace flambeau::ops

@@ -59,6 +59,13 @@ void nonzero_static_kernel(Context&, const Tensor& self, Size size, Size fill_va
   }
 }
 
+std::optional<Info<SymInt>> nonzero_data_shape(DataNumbers& data, const Info<SymInt>& self) {
+  const SymInt count = data.size(self.element_count());
+  Info<SymInt> info = contiguous<SymInt>(DType::kInt64, {count, SymInt(static_cast<int64_t>(self.dim()))});
+  info.strides = {SymInt(1), count};
+  return info;
+}
+
 void require_mask(const Tensor& mask, const char* name) {
   if (mask.dtype() == DType::kBool || mask.dtype() == DType::kUInt8) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -73,6 +80,9 @@ std::vector<uint8_t> flags_of(const Tensor& mask, std::span<const int64_t> sizes
   return {from, from + packed.element_count()};
 }
 
+std::optional<Info<SymInt>> masked_select_data_shape(DataNumbers& data, const Info<SymInt>& self) {
+  return contiguous<SymInt>(self.dtype, {data.size(self.element_count())});
+}
 Tensor masked_select(Context& context, const Tensor& self, const Tensor& mask) {
   require_mask(mask, "masked_select");
   const Dims sizes = broadcast(self.sizes(), mask.sizes());
@@ -189,10 +199,8 @@ void put_kernel(Context& context, const Tensor& self, const Tensor& index, const
 }  // namespace
 
 void define_masked(Library& library) {
-  for (const char* const schema :
-       {"aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor"}) {
-    library.define(schema).function<nonzero>();
-  }
+  library.define("aten::nonzero(Tensor self) -> Tensor").function<nonzero>().data_shape<nonzero_data_shape>();
+  library.define("aten::argwhere(Tensor self) -> Tensor").function<nonzero>();
   for (const char* const schema :
        {"aten::nonzero_numpy(Tensor self) -> Tensor[]", "aten::where(Tensor condition) -> Tensor[]"}) {
     library.define(schema).function<nonzero_columns>();
@@ -200,7 +208,9 @@ void define_masked(Library& library) {
   library.define("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor")
       .shape<nonzero_static_shape<Size>, nonzero_static_shape<SymInt>>()
       .kernel<nonzero_static_kernel>();
-  library.define("aten::masked_select(Tensor self, Tensor mask) -> Tensor").function<masked_select>();
+  library.define("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
+      .function<masked_select>()
+      .data_shape<masked_select_data_shape>();
   library.define("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
       .shape<masked_scatter_shape<Size>, masked_scatter_shape<SymInt>>()
       .kernel<masked_scatter_kernel>();

@@ -230,7 +230,8 @@ void define_group_norm(Library& library) {
           "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
       .shape<instance_norm_shape<Size>, instance_norm_shape<SymInt>>()
-      .kernel<instance_norm_kernel>();
+      .kernel<instance_norm_kernel>()
+      .also_writes({"running_mean", "running_var"}, "use_input_stats");
 }
 
 }  // namespace flambeau::ops

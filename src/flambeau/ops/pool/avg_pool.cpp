@@ -104,7 +104,9 @@ void define_avg_pool(Library& library) {
           "aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
           "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
       .shape<avg_pool_shape<Size, 2>, avg_pool_shape<SymInt, 2>>()
-      .kernel<avg_pool_kernel<2>>();
+      .kernel<avg_pool_kernel<2>>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
   library
       .define(
           "aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
@@ -119,7 +121,9 @@ void define_avg_pool(Library& library) {
         "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"}) {
     library.define(schema)
         .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
-        .kernel<adaptive_avg_kernel<2>>();
+        .kernel<adaptive_avg_kernel<2>>()
+        .is(Trait::kAnyLayout)
+        .work<reduction_work>();
   }
   for (const char* const schema :
        {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",

@@ -77,7 +77,9 @@ void define_dims(Library& library, std::string_view plain, std::string_view inde
                  std::string_view adaptive) {
   library.define(plain)
       .template shape<max_pool_shape<Size, kDims>, max_pool_shape<SymInt, kDims>>()
-      .template kernel<max_pool_kernel<kDims>>();
+      .template kernel<max_pool_kernel<kDims>>()
+      .is(Trait::kAnyLayout, kDims == 2)
+      .template work<reduction_work>();
   library.define(indexed)
       .template shape<max_pool_indices_shape<Size, kDims>, max_pool_indices_shape<SymInt, kDims>>()
       .template kernel<max_pool_indices_kernel<kDims>>();

@@ -283,29 +283,37 @@ void define_norms(Library& library) {
           "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
       .shape<vector_norm_shape<Size>, vector_norm_shape<SymInt>>()
-      .kernel<vector_norm_kernel>();
+      .kernel<vector_norm_kernel>()
+      .work<reduction_work>();
   library.define("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
       .shape<norm_shape<Size>, norm_shape<SymInt>>()
-      .kernel<norm_kernel>();
+      .kernel<norm_kernel>()
+      .work<reduction_work>();
   library.define("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
       .shape<norm_dtype_shape<Size>, norm_dtype_shape<SymInt>>()
-      .kernel<norm_dtype_kernel>();
+      .kernel<norm_dtype_kernel>()
+      .work<reduction_work>();
   library.define("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
       .shape<norm_dim_shape<Size>, norm_dim_shape<SymInt>>()
-      .kernel<norm_dim_kernel>();
+      .kernel<norm_dim_kernel>()
+      .work<reduction_work>();
   library
       .define(
           "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
           "dtype) -> Tensor")
       .shape<norm_dim_dtype_shape<Size>, norm_dim_dtype_shape<SymInt>>()
-      .kernel<norm_dim_dtype_kernel>();
+      .kernel<norm_dim_dtype_kernel>()
+      .work<reduction_work>();
   library.define("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
       .decomposition<frobenius_norm>();
   library.define("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor").decomposition<dist>();
   for (const char* const schema :
        {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
         "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"}) {
-    library.define(schema).shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>().kernel<logsumexp_kernel>();
+    library.define(schema)
+        .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
+        .kernel<logsumexp_kernel>()
+        .work<reduction_work>();
   }
 }
 

@@ -115,10 +115,12 @@ void define_plain(Library& library, std::string_view sized, std::string_view lis
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
   library.define(sized)
       .template shape<F::template plain_shape<Size>, F::template plain_shape<SymInt>>()
-      .template kernel<F::plain>();
+      .template kernel<F::plain>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kNearest);
   library.define(listed)
       .template shape<F::template plain_list_shape<Size>, F::template plain_list_shape<SymInt>>()
-      .template kernel<F::plain_list>();
+      .template kernel<F::plain_list>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kNearest);
 }
 
 template <Resampling kKind, size_t kDims>
@@ -126,10 +128,12 @@ void define_aligned(Library& library, std::string_view sized, std::string_view l
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
   library.define(sized)
       .template shape<F::template aligned_shape<Size>, F::template aligned_shape<SymInt>>()
-      .template kernel<F::aligned>();
+      .template kernel<F::aligned>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kLinear);
   library.define(listed)
       .template shape<F::template aligned_list_shape<Size>, F::template aligned_list_shape<SymInt>>()
-      .template kernel<F::aligned_list>();
+      .template kernel<F::aligned_list>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kLinear);
 }
 
 }  // namespace

@@ -153,11 +153,33 @@ void packed_rnn_kernel(Context& context, const Tensor& data, const Tensor& batch
              nullptr, train ? dropout : 0, out, hy, nullptr);
 }
 
+RecurrentCall lstm_call(const Tensor& input, Tensors hx, Tensors params, bool has_biases, Size num_layers,
+                        double dropout, bool train, bool bidirectional, bool batch_first) {
+  return {RnnKind::kLstm,      &input,        hx,         params, has_biases, num_layers,
+          train ? dropout : 0, bidirectional, batch_first};
+}
+template <RnnKind kKind>
+RecurrentCall rnn_call(const Tensor& input, const Tensor& hx, Tensors params, bool has_biases,
+                       Size num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  return {kKind,         &input,     {&hx, 1}, params, has_biases, num_layers, train ? dropout : 0,
+          bidirectional, batch_first};
+}
+
+// Every weight meets every row of the input.
+uint64_t recurrent_work(const Tensor&, const Tensor& input, const Value&, Tensors params) {
+  if (input.dim() < 2 || input.sizes().back() == 0) return 0;
+  int64_t weights = 0;
+  for (const Tensor& tensor : params) weights += tensor.dim() == 2 ? tensor.element_count() : 0;
+  return static_cast<uint64_t>(2 * weights * (input.element_count() / input.sizes().back()));
+}
+
 template <RnnKind kKind>
 void define_kind(Library& library, std::string_view padded, std::string_view packed_batch) {
   library.define(padded)
       .template shape<rnn_shape<Size>, rnn_shape<SymInt>>()
-      .template kernel<rnn_kernel<kKind>>();
+      .template kernel<rnn_kernel<kKind>>()
+      .template describe<rnn_call<kKind>>()
+      .template work<recurrent_work>();
   library.define(packed_batch)
       .template shape<packed_rnn_shape<Size>, packed_rnn_shape<SymInt>>()
       .template kernel<packed_rnn_kernel<kKind>>();
@@ -172,7 +194,9 @@ void define_rnn(Library& library) {
           "float "
           "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
       .shape<lstm_shape<Size>, lstm_shape<SymInt>>()
-      .kernel<lstm_kernel>();
+      .kernel<lstm_kernel>()
+      .describe<lstm_call>()
+      .work<recurrent_work>();
   library
       .define(
           "aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, "
