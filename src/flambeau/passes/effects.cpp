@@ -1,8 +1,10 @@
 #include "flambeau/passes/effects.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "flambeau/ops/facts.h"
 #include "flambeau/ops/symbol/python_functions.h"
 
 namespace flambeau::passes {
@@ -18,6 +20,17 @@ void for_each_input(const Node& node, Visit&& visit) {
 template <typename Visit>
 void for_each_output(const Node& node, Visit&& visit) {
   for (const Argument& output : node.outputs()) output.for_each_value(visit);
+}
+
+// What it writes to beside what its schema says.
+std::span<const std::string_view> hidden_writes(const Node& node, const ops::Operator& op) {
+  const ops::Facts& facts = op.facts();
+  if (facts.hidden_writes.empty()) return {};
+  const Argument* const flag = node.input(facts.writes_when);
+  const bool is_off =
+      flag != nullptr && flag->is(graph::ArgumentKind::kBool) && !flag->get<graph::ArgumentKind::kBool>();
+  if (is_off) return {};
+  return facts.hidden_writes;
 }
 
 // A call of subgraphs does what is in them; others that are no operators may do anything.
@@ -43,8 +56,9 @@ Effects effects_of(const Node& node, const ops::Library& library) {
     const ops::Operator* const op = library.find(*name);
     if (op == nullptr) return {};
     // What gives nothing is called for what it does: assertions.
-    return {.acts = op->schema.is_mutable() || op->schema.returns.empty() || op->user_function != nullptr,
-            .is_random = op->is_random,
+    return {.acts = op->schema.is_mutable() || op->schema.returns.empty() || op->user_function != nullptr ||
+                    !hidden_writes(node, *op).empty(),
+            .is_random = op->is(ops::Trait::kRandom),
             .op = op};
   }
   if (ops::find_python_function(node.target) != nullptr) return {.acts = false};
@@ -73,16 +87,18 @@ void WrittenValues::add(const Node& node, const ops::Library& library) {
     return;
   }
   const Schema& schema = effects.op->schema;
+  const std::span<const std::string_view> hidden = hidden_writes(node, *effects.op);
   size_t position = 0;
   for (const graph::NamedArgument& input : node.inputs()) {
     const std::optional<size_t> index =
         input.name.empty() ? std::optional<size_t>(position) : schema.find_argument(input.name);
     ++position;
-    if (!index || *index >= schema.arguments.size() || !schema.arguments[*index].alias) continue;
-    const bool is_written = schema.arguments[*index].is_written();
+    if (!index || *index >= schema.arguments.size()) continue;
+    const SchemaArgument& argument = schema.arguments[*index];
+    const bool is_written = argument.is_written() || std::ranges::count(hidden, argument.name) > 0;
     input.argument.for_each_value([&](const graph::Value& value) {
       if (is_written) written_.insert(&value);
-      for_each_output(node, [&](const graph::Value& result) { join(value, result); });
+      if (argument.alias) for_each_output(node, [&](const graph::Value& result) { join(value, result); });
     });
   }
 }
