@@ -149,7 +149,7 @@ Windows plain_windows(const Tensor& input, const Tensor& out, const PoolArgument
     windows.set(3 - dims + d, [&](int64_t o) -> std::array<int64_t, 3> {
       const Size first = Size(o) * axis.stride - axis.padding;
       const Size last = first + (Size(axis.kernel) - 1) * axis.step + 1;
-      const Size skipped = first < 0 ? (-first + axis.step - 1) / axis.step : Size(0);
+      const Size skipped = first < 0 ? (-first - 1) / axis.step + 1 : Size(0);
       const Size begin = first + skipped * axis.step;
       return {begin, larger(smaller(last, axis.in), begin),
               smaller(last, Size(axis.in) + axis.padding) - first};

@@ -61,7 +61,7 @@ struct TapRange {
   int64_t begin, end, offset;
   TapRange(const WindowAxis& axis, int64_t tap) {
     offset = tap * axis.step - axis.padding;
-    begin = offset >= 0 ? 0 : (-offset + axis.stride - 1) / axis.stride;
+    begin = offset >= 0 ? 0 : (-offset - 1) / axis.stride + 1;
     end = offset >= axis.in ? 0 : std::min(axis.out, (axis.in - 1 - offset) / axis.stride + 1);
   }
 };

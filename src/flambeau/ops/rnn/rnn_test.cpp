@@ -83,5 +83,12 @@ TEST_F(Rnn, StatesFitTheWeights) {
   EXPECT_EQ(values_of(out), std::vector<float>(12, 0));
 }
 
+TEST_F(Rnn, GatesFitTheState) {
+  EXPECT_EQ(error("aten::_thnn_fused_lstm_cell", ramp({1, 12}), ramp({2, 12}), ramp({2, 3})),
+            "the gates of an LSTM cell must have four times the size of its state");
+  EXPECT_EQ(error("aten::_thnn_fused_gru_cell", ramp({2, 9}), ramp({1, 9}), ramp({2, 3})),
+            "the gates of a GRU cell must have three times the size of its state");
+}
+
 }  // namespace
 }  // namespace flambeau::ops
