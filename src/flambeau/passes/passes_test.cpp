@@ -69,7 +69,9 @@ std::vector<std::string> code_of(const graph::ExportedProgram& program) {
   std::vector<std::string> lines;
   for (std::string line : lines_of(text)) {
     line = line.substr(0, line.find(";  "));
-    if (!line.starts_with("def forward") && !line.empty()) lines.push_back(line);
+    const bool is_code = !line.starts_with("def forward") && !line.starts_with("#") &&
+                         line.find_first_not_of(" ") != std::string::npos;
+    if (is_code) lines.push_back(line);
   }
   return lines;
 }

@@ -221,9 +221,9 @@ TEST_F(Plans, WhatNobodyReadsIsDropped) {
                     "drop unread steps")
                 .size(),
             3U);
-  EXPECT_EQ(plan_of("x: \"f32[2, 4]\"", R"(topk = torch.ops.aten.topk.default(x, 2)
-                                           v: "f32[2, 2]" = topk[0]
-                                           i: "i64[2, 2]" = topk[1]
+  EXPECT_EQ(plan_of("x: \"f32[2, 4]\"", R"(topk = torch.ops.aten.topk.default(x, 2)  #| (self, k); -> items
+                                           v: "f32[2, 2]" = topk[0]  #| item
+                                           i: "i64[2, 2]" = topk[1]  #| item
                                            return (i,))",
                     "drop unread steps"),
             (Lines{"topk(x0, 2, -1, true, true) -> a0, y0", "gives y0"}));
@@ -275,11 +275,10 @@ TEST_F(Plans, ConvolutionsTakeBatchNormalization) {
                               "place buffers");
   size_t layers = 0;
   for (const Step& step : plan->steps) {
-    EXPECT_EQ(step.name().find("batch_norm"), std::string::npos) << ::testing::PrintToString(lines);
-    EXPECT_EQ(step.name().find("aten::relu"), std::string::npos) << ::testing::PrintToString(lines);
-    layers += step.prepared != nullptr ? 1 : 0;
+    layers += step.name() == "conv2d + batch_norm + relu" ? 1 : 0;
+    EXPECT_TRUE(step.prepared != nullptr || step.name() == "aten::clone") << ::testing::PrintToString(lines);
   }
-  EXPECT_GE(layers, 1U);
+  EXPECT_EQ(layers, 1U) << ::testing::PrintToString(lines);
   const Tensor variance = ops::call(context, "aten::abs", given[4]);
   const Tensor plain =
       ops::call(context, "aten::relu",
