@@ -33,6 +33,22 @@ void check(const ConvolutionShape& shape) {
   }
 }
 
+// The same convolution, without steps as large as numbers go that nothing follows: a stride where there is
+// one position, a dilation where there is one tap.
+ConvolutionShape with_bounded_steps(ConvolutionShape shape) {
+  const Spatial output = shape.output();
+  for (size_t i = 0; i < 3; ++i) {
+    if (shape.kernel[i] == 1) shape.dilation[i] = 1;
+    if (shape.transposed) {
+      if (shape.input[i] == 1) shape.stride[i] = 1;
+    } else if (output[i] == 1) {
+      const Size reach = Size(shape.dilation[i]) * (shape.kernel[i] - 1) + 1;
+      shape.stride[i] = Size(shape.input[i]) + shape.padding[i] + shape.after(i) - reach + 1;
+    }
+  }
+  return shape;
+}
+
 }  // namespace
 
 Spatial ConvolutionShape::output() const {
@@ -54,9 +70,10 @@ int64_t ConvolutionShape::output_size() const {
   return Size(sizes[0]) * sizes[1] * sizes[2];
 }
 
-Convolution::Convolution(ThreadPool& pool, const ConvolutionShape& shape, const void* weights,
+Convolution::Convolution(ThreadPool& pool, const ConvolutionShape& given, const void* weights,
                          const void* bias) {
-  check(shape);
+  check(given);
+  const ConvolutionShape shape = with_bounded_steps(given);
   if (shape.transposed) {
     prepared_ = prepare_transposed(pool, shape, weights, bias);
   } else if (is_depthwise(shape)) {

@@ -106,7 +106,7 @@ class WindowOperand : public GemmOperand<T> {
       const Run& run = runs[i];
       const Meeting meeting = meet(run, tap);
       const int64_t inside = meeting.end - meeting.begin;
-      const int64_t from = meeting.row + meeting.x + meeting.begin * stride;
+      const int64_t from = inside <= 0 ? 0 : meeting.row + meeting.x + meeting.begin * stride;
       for (int64_t c = first, d = c * taps + tap - depth_begin; d < depth; ++c, d += taps) {
         T* const row = to + d * step + run.place;
         for (int64_t x = 0; x < meeting.begin; ++x) row[x] = T(0);

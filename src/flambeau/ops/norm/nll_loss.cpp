@@ -226,6 +226,7 @@ Tensor with_smoothing(Context& context, const Tensor& self, const Tensor& target
 Tensor cross_entropy(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
                      Size reduction, Size ignored, double smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
+  wrap_dim(class_dim, self.dim());  // a number has no classes
   if (self.sizes() == target.sizes()) {
     if (!is_floating(target.dtype())) {
       throw Error(ErrorCode::kInvalidArgument,

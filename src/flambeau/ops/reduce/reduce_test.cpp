@@ -221,6 +221,14 @@ TEST_F(Reduce, QuantilesHaveExactRanks) {
             "operator 'aten::quantile.scalar': quantile() input tensor is too large");
 }
 
+TEST_F(Reduce, NumbersHaveNoClasses) {
+  const Tensor number = counted(DType::kFloat32, {});
+  EXPECT_EQ(
+      text_of([&] { call(context, "aten::cross_entropy_loss", number, number); }),
+      "operator 'aten::cross_entropy_loss': Dimension out of range (expected to be in range of [-1, 0], but "
+      "got 1)");
+}
+
 TEST_F(Reduce, IndicesFitWhatTheyIndex) {
   const Tensor two = counted(DType::kInt64, {2});
   EXPECT_EQ(
