@@ -1,9 +1,11 @@
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
+#include "flambeau/symbolic/parse.h"
 
 namespace flambeau::passes {
 namespace {
@@ -19,6 +21,12 @@ Value* number_of(const Node& node, const ops::Library& library) {
   if (node.outputs().size() != 1 || !effects_of(node, library).is_pure()) return nullptr;
   Value* const value = node.outputs()[0].value();
   return value != nullptr && std::holds_alternative<graph::SymInt>(value->meta()) ? value : nullptr;
+}
+
+std::optional<int64_t> literal_of(const graph::SymInt& number) {
+  if (number.is_literal()) return number.literal();
+  const symbolic::Expr expr = symbolic::parse(number.expr().text);
+  return expr.is_integer() ? std::optional(expr.integer()) : std::nullopt;
 }
 
 class Merging {
@@ -47,9 +55,8 @@ class Merging {
   }
 
   void join(graph::Graph& graph, Node& node, Value& value) {
-    const auto& number = std::get<graph::SymInt>(value.meta());
-    if (number.is_literal()) {
-      if (!replace_by_literal(value, number.literal())) return;
+    if (const std::optional<int64_t> known = literal_of(std::get<graph::SymInt>(value.meta()))) {
+      if (!replace_by_literal(value, *known)) return;
     } else {
       Value* const first = see(value);
       if (first == nullptr) return;

@@ -226,7 +226,7 @@ TEST_F(Plans, WhatNobodyReadsIsDropped) {
                                            i: "i64[2, 2]" = topk[1]  #| item
                                            return (i,))",
                     "drop unread steps"),
-            (Lines{"topk(x0, 2, -1, true, true) -> a0, y0", "gives y0"}));
+            (Lines{"topk(x0, 2, -1, True, True) -> a0, y0", "gives y0"}));
 }
 
 TEST_F(Plans, ProductsTakeWhatFollowsThem) {
@@ -275,7 +275,7 @@ TEST_F(Plans, ConvolutionsTakeBatchNormalization) {
                               "place buffers");
   size_t layers = 0;
   for (const Step& step : plan->steps) {
-    layers += step.name() == "conv2d + batch_norm + relu" ? 1 : 0;
+    layers += step.name().ends_with("conv2d + batch_norm + relu") ? 1 : 0;
     EXPECT_TRUE(step.prepared != nullptr || step.name() == "aten::clone") << ::testing::PrintToString(lines);
   }
   EXPECT_EQ(layers, 1U) << ::testing::PrintToString(lines);
