@@ -37,8 +37,11 @@ uint64_t read_system_number(const char* path, const char* name = "") {
   return number;
 }
 
-// A few milliseconds late, and several times cheaper than the exact time: it is asked between short steps.
-std::chrono::steady_clock::time_point about_now() {
+// The time to compare a limit of so many seconds with. For most it may be a few milliseconds late, which is
+// several times cheaper than the exact time: it is asked between short steps.
+std::chrono::steady_clock::time_point now_for(double seconds) {
+  constexpr double kShort = 0.1;
+  if (seconds > 0 && seconds < kShort) return std::chrono::steady_clock::now();
 #ifdef CLOCK_MONOTONIC_COARSE
   struct timespec now{};
   if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) == 0) {
@@ -103,7 +106,7 @@ WorkScope::WorkScope(WorkLimits limits)
       has_clock_(limits_.seconds > 0 || limits_.look != nullptr),
       owner_(std::this_thread::get_id()) {
   if (has_clock_) {
-    const auto now = about_now();
+    const auto now = now_for(limits_.seconds);
     next_look_ = now + kBetweenLooks;
     // A century is as good as no bound, and does not wrap.
     const double seconds = std::min(limits_.seconds, 3.2e9);
@@ -122,7 +125,7 @@ void WorkScope::check() const {
     throw Error(ErrorCode::kCancelled, "the run was cancelled");
   }
   if (!has_clock_) return;
-  const auto now = about_now();
+  const auto now = now_for(limits_.seconds);
   if (limits_.seconds > 0 && now >= deadline_) {
     throw Error(ErrorCode::kLimit, fmt::format("it takes longer than the {} s it was given", limits_.seconds),
                 "give it more time, or smaller inputs");
