@@ -96,7 +96,10 @@ TEST(Export, PlannedImagesAreThoseOfTheModel) {
   const Tensor expected = module(x);
   const nn::Tree inputs[] = {nn::to_tree(x)};
   for (const bool plan : {false, true}) {
-    Program program(export_program(module, inputs), {.threads = 2, .plan = plan});
+    ProgramOptions how;
+    how.threads = 2;
+    how.plan = plan;
+    Program program(export_program(module, inputs), how);
     const std::vector<Value> leaves = {x};
     for (int run = 0; run < 3; ++run) {
       const std::vector<Value> results = program.run(std::span<const Value>(leaves));
