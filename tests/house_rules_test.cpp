@@ -156,6 +156,23 @@ TEST(HouseRules, ShapeRulesComputeWithCheckedNumbers) {
   }
 }
 
+// What an operator is made of stands in its own file, once: elsewhere is only the choice, without names.
+TEST(HouseRules, OperatorsAreTakenApartInOps) {
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/flambeau")) {
+    const std::string path = fs::relative(entry.path(), kRoot / "src/flambeau").string();
+    if (!is_source(entry.path()) || is_test(entry.path()) || path.starts_with("ops/")) continue;
+    std::ifstream file(entry.path());
+    std::string text;
+    for (int line = 1; std::getline(file, text); ++line) {
+      bool is_second = path.starts_with("trace/decompos") && text.find("\"aten::") < text.find("//");
+      for (const char* const word : {"decomposition<", ".composite<"})
+        is_second = is_second || text.find(word) != std::string::npos;
+      EXPECT_FALSE(is_second) << path << ":" << line
+                              << ": give the operator's definition in ops/ a decomposition";
+    }
+  }
+}
+
 TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
   std::set<std::string> folders;
   for (const auto& entry : fs::directory_iterator(kRoot / "src/flambeau")) {

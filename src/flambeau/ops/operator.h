@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flambeau/ops/context.h"
@@ -71,6 +72,13 @@ enum class Kind : uint8_t {
   kViewCopy,       // made from the view `base`: a copy of its result
 };
 
+// When an operator is taken apart as a program is brought into core operators.
+enum class Level : uint8_t {
+  kNever,      // it stays: its decomposition, if any, is only how it is computed here
+  kComposite,  // nothing but others to PyTorch: before views and writes are resolved, which its parts may be
+  kCore,       // by PyTorch's table of decompositions, once there are no writes
+};
+
 struct Operator {
   Kind kind = Kind::kFunction;
   Schema schema;
@@ -84,6 +92,8 @@ struct Operator {
   BoxedKernel kernel;
   BoxedFunction function;
   BoxedFunction decomposition;  // also where there is a kernel
+  std::string_view alias;       // the operator it is another name of, whose arguments come in the same order
+  Level level = Level::kNever;
   const Operator* base = nullptr;
   // Of an operator that a user added.
   std::function<std::vector<Value>(Context& context, std::span<const Value> arguments)> user_function;
@@ -91,6 +101,7 @@ struct Operator {
   // The parameters of the C++ functions, for tests.
   std::span<const ParameterType> shape_parameters;
   std::span<const ParameterType> parameters;
+  std::span<const ParameterType> decomposition_parameters;
 
   std::string name() const { return schema.name.to_string(); }
   // One list of tensors, rather than single ones.

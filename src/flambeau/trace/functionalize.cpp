@@ -6,9 +6,17 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
+#include "flambeau/trace/fake.h"
+#include "flambeau/trace/symbol_arithmetic.h"
 
 namespace flambeau::trace {
 namespace {
+
+using ops::rank_of;
+using ops::size_of;
+using ops::sizes_of;
+using ops::wrapped_dim;
 
 // The views that PyTorch knows as such; all others are made of these.
 constexpr std::string_view kViews[] = {
@@ -53,6 +61,13 @@ const ops::Operator* without_write(const ops::Library& library, const ops::Opera
 Tensor nth_tensor(const std::vector<Value>& results, size_t index) {
   if (const TensorList* const list = results.at(0).get_if<TensorList>()) return list->at(index);
   return results.at(index).tensor();
+}
+
+SymIntList to_syms(const Value& list) {
+  if (const SymIntList* const symbols = list.get_if<SymIntList>()) return *symbols;
+  SymIntList numbers;
+  for (const int64_t number : list.get<Dims>()) numbers.push_back(number);
+  return numbers;
 }
 
 }  // namespace
@@ -137,10 +152,10 @@ Tensor Functionalizer::backward(const Step& step, const Tensor& base, const Tens
   if (name == "aten::transpose.int") return ops::call(inner_, name, view, given[0], given[1]);
   if (name == "aten::permute") {
     const Dims& order = given[0].get<Dims>();
-    std::vector<int64_t> back(order.size());
+    Dims back(order.size(), 0);
     const auto rank = static_cast<int64_t>(order.size());
     for (int64_t d = 0; d < rank; ++d) back[wrapped_dim(order[d], rank)] = d;
-    return ops::call(inner_, name, view, integers(back));
+    return ops::call(inner_, name, view, back);
   }
   if (name == "aten::unsqueeze") return ops::call(inner_, "aten::squeeze.dim", view, given[0]);
   if (name == "aten::squeeze.dim") {
@@ -150,8 +165,8 @@ Tensor Functionalizer::backward(const Step& step, const Tensor& base, const Tens
   }
   if (name == "aten::squeeze" || name == "aten::squeeze.dims") {
     Tensor result = view;
-    const Arguments arguments(given);
-    for (const int64_t dim : arguments.dims(0, rank_of(base))) {
+    const Dims dims = given.empty() ? Dims() : given[0].get<Dims>();
+    for (const int64_t dim : ops::wrapped_dims(dims, rank_of(base))) {
       if (size_of(base, dim) == SymInt(1)) result = ops::call(inner_, "aten::unsqueeze", result, dim);
     }
     return result;
@@ -301,14 +316,9 @@ std::vector<Value> Functionalizer::call_write(const ops::Operator& op, std::span
 
 std::vector<Value> Functionalizer::call(ops::Context& context, const ops::Operator& op,
                                         std::span<const Value> arguments) {
-  const std::string name = op.name();
-  if (const Decomposition* const decomposition = table_.find_composite(name)) {
-    std::vector<Value> results = (*decomposition)(context, Arguments(arguments));
-    if (!results.empty()) return results;
-  }
-  if (op.decomposition != nullptr && table_.is_left_to_library(name) && !has_symbols(arguments))
-    return op.decomposition(context, arguments);
-  if (is_view(name)) return call_view(op, arguments);
+  std::vector<Value> results = table_.take_apart(context, op, arguments, ops::Level::kComposite);
+  if (!results.empty()) return results;
+  if (is_view(op.name())) return call_view(op, arguments);
   if (op.schema.is_mutable()) return call_write(op, arguments);
   std::vector<Value> inside;
   for (const Value& argument : arguments) inside.push_back(unwrap(argument));

@@ -84,8 +84,6 @@ std::vector<Value> Replay::run_inner(const graph::Graph& graph, std::span<const 
   return Replay(nn::current()).run(graph, inputs);
 }
 
-const ops::Operator& Replay::operator_of(const OperatorName& name) { return context_.library().get(name); }
-
 std::vector<Value> Replay::results_of(const graph::Node& node) {
   if (node.target.starts_with(kHigherOrder)) return call_higher_order(node);
   if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
@@ -106,7 +104,7 @@ bool Replay::assert_again(const graph::Node& node, const OperatorName& name) {
 }
 
 std::vector<Value> Replay::call_operator(const graph::Node& node, const OperatorName& name) {
-  const ops::Operator& op = operator_of(name);
+  const ops::Operator& op = context_.library().get(name);
   std::vector<Value> positional;
   ops::KeywordArguments keywords;
   for (const graph::NamedArgument& input : node.inputs()) {

@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -141,6 +142,8 @@ struct DoubleType {
   }
 };
 
+Tensor square_parts(Context& c, const Tensor& self) { return call(c, "aten::pow.Tensor_Scalar", self, 2); }
+
 }  // namespace
 
 void define_power(Library& library) {
@@ -156,7 +159,8 @@ void define_power(Library& library) {
       library, "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor");
   elementwise<DoubleType, power_of_number_base>(
       library, "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor");
-  elementwise<SquareType, unary<Square>>(library, "aten::square(Tensor self) -> Tensor");
+  elementwise<SquareType, unary<Square>>(library, "aten::square(Tensor self) -> Tensor")
+      .composite<square_parts>();
 }
 
 }  // namespace flambeau::ops

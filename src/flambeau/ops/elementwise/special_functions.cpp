@@ -136,6 +136,9 @@ Tensor mvlgamma(Context& context, const Tensor& self, Size p) {
   const auto order = static_cast<double>(p);
   return call(context, "aten::add.Scalar", sum, order * (order - 1) / 4 * 1.14472988584940017414);
 }
+Tensor multigammaln(Context& context, const Tensor& self, Size p) {
+  return call(context, "aten::mvlgamma", self, p);
+}
 
 #define FLAMBEAU_DEFINE(name, F) \
   elementwise<FloatType, unary<F>>(library, "aten::" name "(Tensor self) -> Tensor")
@@ -144,23 +147,24 @@ Tensor mvlgamma(Context& context, const Tensor& self, Size p) {
 
 void define_special_functions(Library& library) {
   FLAMBEAU_DEFINE("lgamma", LogGamma);
-  FLAMBEAU_DEFINE("special_gammaln", LogGamma);
+  FLAMBEAU_DEFINE("special_gammaln", LogGamma).alias("aten::lgamma");
   FLAMBEAU_DEFINE("digamma", Digamma);
-  FLAMBEAU_DEFINE("special_digamma", Digamma);
-  FLAMBEAU_DEFINE("special_psi", Digamma);
+  FLAMBEAU_DEFINE("special_digamma", Digamma).alias("aten::digamma");
+  FLAMBEAU_DEFINE("special_psi", Digamma).alias("aten::digamma");
   FLAMBEAU_DEFINE("erfinv", ErfInv);
-  FLAMBEAU_DEFINE("special_erfinv", ErfInv);
+  FLAMBEAU_DEFINE("special_erfinv", ErfInv).alias("aten::erfinv");
   FLAMBEAU_DEFINE("special_erfcx", Erfcx);
   FLAMBEAU_DEFINE("special_ndtri", Ndtri);
   FLAMBEAU_DEFINE("special_log_ndtr", LogNdtr);
   FLAMBEAU_DEFINE("special_entr", Entr);
   FLAMBEAU_DEFINE("i0", BesselI0);
-  FLAMBEAU_DEFINE("special_i0", BesselI0);
+  FLAMBEAU_DEFINE("special_i0", BesselI0).alias("aten::i0");
   FLAMBEAU_DEFINE("special_i0e", BesselI0e);
   FLAMBEAU_DEFINE("special_i1", BesselI1);
   FLAMBEAU_DEFINE("special_i1e", BesselI1e);
   elementwise<FloatType, polygamma>(library, "aten::polygamma(int n, Tensor self) -> Tensor");
-  elementwise<FloatType, polygamma>(library, "aten::special_polygamma(int n, Tensor self) -> Tensor");
+  elementwise<FloatType, polygamma>(library, "aten::special_polygamma(int n, Tensor self) -> Tensor")
+      .alias("aten::polygamma");
   elementwise<PromotedFloatType, binary<Zeta>>(library,
                                                "aten::special_zeta(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberFloatType, binary_number<Zeta>>(
@@ -169,7 +173,7 @@ void define_special_functions(Library& library) {
       library, "aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor");
   library.define("aten::special_ndtr(Tensor self) -> Tensor").decomposition<ndtr>();
   library.define("aten::mvlgamma(Tensor self, int p) -> Tensor").decomposition<mvlgamma>();
-  library.define("aten::special_multigammaln(Tensor self, int p) -> Tensor").decomposition<mvlgamma>();
+  library.define("aten::special_multigammaln(Tensor self, int p) -> Tensor").composite<multigammaln>();
 }
 
 }  // namespace flambeau::ops

@@ -6,6 +6,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -89,7 +90,7 @@ Tensor matrix_norm_named(Context& context, const Tensor& self, std::string_view 
 
 Tensor linalg_norm(Context& context, const Tensor& self, std::optional<Scalar> order, OptionalDims dims,
                    bool keep, std::optional<DType> dtype) {
-  if (order && (dims ? dims->size() == 2 : self.dim() == 2)) {
+  if (order && (dims ? dims->size() == 2 : rank_of(self) == 2)) {
     const Dims both{0, 1};
     return matrix_norm(context, self, *order, dims ? *dims : checked(both), keep, dtype);
   }
@@ -127,7 +128,7 @@ void define_matrix_norms(Library& library) {
       .define(
           "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
-      .decomposition<linalg_norm>();
+      .composite<linalg_norm>();
   library
       .define(
           "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "

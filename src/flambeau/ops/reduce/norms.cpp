@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/reduction.h"
@@ -275,6 +275,17 @@ void logsumexp_kernel(Context& context, const Tensor& self, std::span<const Size
            reduced_dims(dims, self.dim()), fold, outputs, &op);
 }
 
+Tensor logsumexp_parts(Context& c, const Tensor& self, std::span<const Size> dims, bool keep) {
+  const Tensor most = call(c, "aten::amax", self, dims, true);
+  const Tensor is_infinite =
+      call(c, "aten::eq.Scalar", call(c, "aten::abs", most), std::numeric_limits<double>::infinity());
+  const Tensor safe = parts::where(c, is_infinite, parts::scalar(c, 0.0, self), most);
+  const Tensor shift = keep ? safe : call(c, "aten::squeeze.dims", safe, dims);
+  const Tensor powers = call(c, "aten::exp", parts::sub(c, self, safe));
+  const Tensor sum = call(c, "aten::sum.dim_IntList", powers, dims, keep);
+  return parts::add(c, call(c, "aten::log", sum), shift);
+}
+
 }  // namespace
 
 void define_norms(Library& library) {
@@ -300,13 +311,16 @@ void define_norms(Library& library) {
       .shape<norm_dim_dtype_shape<Size>, norm_dim_dtype_shape<SymInt>>()
       .kernel<norm_dim_dtype_kernel>();
   library.define("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
-      .decomposition<frobenius_norm>();
+      .composite<frobenius_norm>();
   library.define("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor").decomposition<dist>();
-  for (const char* const schema :
-       {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-        "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"}) {
-    library.define(schema).shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>().kernel<logsumexp_kernel>();
-  }
+  library.define("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+      .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
+      .kernel<logsumexp_kernel>()
+      .core_decomposition<logsumexp_parts>();
+  library.define("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+      .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
+      .kernel<logsumexp_kernel>()
+      .alias("aten::logsumexp");
 }
 
 }  // namespace flambeau::ops

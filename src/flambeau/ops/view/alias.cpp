@@ -1,8 +1,8 @@
 // The same tensor again, and its bytes as elements of another type.
 #include <fmt/format.h>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -120,17 +120,25 @@ Tensor positive(const Tensor& self) {
   return self;
 }
 
+Tensor detach_parts(Context& context, const Tensor& self) { return call(context, "aten::alias", self); }
+Tensor detach_in_place(Context&, const Tensor& self) { return self; }
+
 }  // namespace
 
 void define_alias(Library& library) {
   for (const std::string_view schema :
-       {"aten::alias(Tensor(a) self) -> Tensor(a)", "aten::detach(Tensor(a) self) -> Tensor(a)",
-        "aten::detach_(Tensor(a!) self) -> Tensor(a!)", "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
+       {"aten::alias(Tensor(a) self) -> Tensor(a)", "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
         "aten::lift(Tensor self) -> Tensor", "aten::data(Tensor self) -> Tensor",
         "aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
         "aten::resolve_neg(Tensor(a) self) -> Tensor(a)"}) {
     library.define(schema).view<same_shape<Size>, same_shape<SymInt>>();
   }
+  library.define("aten::detach(Tensor(a) self) -> Tensor(a)")
+      .view<same_shape<Size>, same_shape<SymInt>>()
+      .core_decomposition<detach_parts>();
+  library.define("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
+      .view<same_shape<Size>, same_shape<SymInt>>()
+      .composite<detach_in_place>();
   library.define("aten::positive(Tensor(a) self) -> Tensor(a)").function<positive>();
   library.define("aten::view_as_real(Tensor(a) self) -> Tensor(a)")
       .view<view_as_real_shape<Size>, view_as_real_shape<SymInt>>();
