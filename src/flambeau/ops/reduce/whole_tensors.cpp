@@ -149,6 +149,7 @@ Tensor diff(Context& context, const Tensor& self, Size n, Size dim, const Tensor
   if (n < 0) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("order must be non-negative but got {}", n));
   }
+  if (n == 0) return call(context, "aten::clone", self);
   Tensor whole = self;
   if (prepend != nullptr || append != nullptr) {
     TensorList pieces;
@@ -157,7 +158,6 @@ Tensor diff(Context& context, const Tensor& self, Size n, Size dim, const Tensor
     if (append != nullptr) pieces.push_back(*append);
     whole = call(context, "aten::cat", pieces, dim);
   }
-  if (n == 0) return call(context, "aten::clone", whole);
   const char* const minus = whole.dtype() == DType::kBool ? "aten::logical_xor" : "aten::sub.Tensor";
   for (int64_t i = 0; i < n && !(size_of(whole, dim) == SymInt(0)); ++i) {
     const SymInt length = size_of(whole, dim) - SymInt(1);
