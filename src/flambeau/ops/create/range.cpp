@@ -351,12 +351,16 @@ Tensor arange_parts(Context& c, const Value& end, OptionalDType dtype, OptionalL
                     OptionalDevice device, OptionalBool pin_memory) {
   return arange_start_parts(c, 0, end, dtype, layout, device, pin_memory);
 }
-Tensor eye_parts(Context& c, const Value& n, OptionalDType dtype, OptionalLayout, OptionalDevice,
-                 OptionalBool) {
+Tensor eye_m_parts(Context& c, const Value& n, const Value& m, OptionalDType dtype, OptionalLayout,
+                   OptionalDevice, OptionalBool) {
   const Tensor rows = parts::arange(c, 0, n, DType::kUInt8);
-  const Tensor columns = parts::arange(c, 0, n, DType::kUInt8);
+  const Tensor columns = parts::arange(c, 0, m, DType::kUInt8);
   const Tensor is_diagonal = call(c, "aten::eq.Tensor", call(c, "aten::unsqueeze", rows, -1), columns);
   return parts::to_dtype(c, is_diagonal, dtype.value_or(kDefaultFloat));
+}
+Tensor eye_parts(Context& c, const Value& n, OptionalDType dtype, OptionalLayout layout,
+                 OptionalDevice device, OptionalBool pin_memory) {
+  return eye_m_parts(c, n, n, dtype, layout, device, pin_memory);
 }
 // Half of it from each end. Fewer than two numbers stay one operator.
 std::optional<Tensor> linspace_parts(Context& c, Scalar start, Scalar end, Size steps, OptionalDType given,
@@ -416,7 +420,8 @@ void define_range(Library& library) {
       .core_decomposition<eye_parts>();
   library.define("aten::eye.m(SymInt n, SymInt m, " OPTIONS ") -> Tensor")
       .shape<eye_m_shape<Size>, eye_m_shape<SymInt>>()
-      .kernel<eye_m_kernel>();
+      .kernel<eye_m_kernel>()
+      .core_decomposition<eye_m_parts>();
   library
       .define(
           "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "

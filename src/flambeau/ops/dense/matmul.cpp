@@ -382,6 +382,53 @@ Tensor bilinear_parts(Context& c, const Tensor& input1, const Tensor& input2, co
   return bias != nullptr ? parts::add(c, result, *bias) : result;
 }
 
+// Both as matrices: what is kept of the first one times what is kept of the second.
+Tensor tensordot_parts(Context& c, const Tensor& self, const Tensor& other, std::span<const Size> dims_self,
+                       std::span<const Size> dims_other) {
+  Tensor left = self;
+  Tensor right = other;
+  SymInt summed = 1;
+  for (size_t i = 0; i < dims_self.size(); ++i) {
+    if (size_of(right, dims_other[i]) == SymInt(1)) {
+      left = call(c, "aten::sum.dim_IntList", left, Dims{dims_self[i]}, true);
+    } else if (size_of(left, dims_self[i]) == SymInt(1)) {
+      right = call(c, "aten::sum.dim_IntList", right, Dims{dims_other[i]}, true);
+    } else {
+      summed *= size_of(left, dims_self[i]);
+    }
+  }
+  SymIntList sizes;
+  const auto kept = [&](const Tensor& tensor, std::span<const Size> dims, SymInt& count) {
+    const Dims taken = dims.empty() ? Dims() : wrapped_dims(dims, rank_of(tensor));
+    Dims rest;
+    for (int64_t d = 0; d < rank_of(tensor); ++d) {
+      if (std::find(taken.begin(), taken.end(), d) != taken.end()) continue;
+      rest.push_back(d);
+      count *= size_of(tensor, d);
+      sizes.push_back(size_of(tensor, d));
+    }
+    return rest;
+  };
+  SymInt rows = 1, columns = 1;
+  Dims left_order = kept(left, dims_self, rows);
+  for (const int64_t d : dims_self) left_order.push_back(d);
+  Dims right_order;
+  for (const int64_t d : dims_other) right_order.push_back(d);
+  for (const int64_t d : kept(right, dims_other, columns)) right_order.push_back(d);
+  left = call(c, "aten::permute", left, left_order);
+  if (rank_of(self) == 1 && rank_of(other) == 1 && sizes.empty()) {
+    const Tensor product = call(c, "aten::dot", left, call(c, "aten::permute", right, right_order));
+    return call(c, "aten::reshape", product, sizes);
+  }
+  left = call(c, "aten::reshape", left, SymIntList{rows, summed});
+  right = call(c, "aten::reshape", call(c, "aten::permute", right, right_order), SymIntList{summed, columns});
+  return call(c, "aten::reshape", call(c, "aten::mm", left, right), sizes);
+}
+Tensor inner_parts(Context& c, const Tensor& self, const Tensor& other) {
+  if (rank_of(self) == 0 || rank_of(other) == 0) return parts::mul(c, self, other);
+  return call(c, "aten::tensordot", self, other, Dims{-1}, Dims{-1});
+}
+
 }  // namespace
 
 void define_matmul(Library& library) {
@@ -399,10 +446,12 @@ void define_matmul(Library& library) {
       .composite<linear_parts>();
   library.define("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
       .shape<tensordot_shape<Size>, tensordot_shape<SymInt>>()
-      .kernel<tensordot_kernel>();
+      .kernel<tensordot_kernel>()
+      .composite<tensordot_parts>();
   library.define("aten::inner(Tensor self, Tensor other) -> Tensor")
       .shape<inner_shape<Size>, inner_shape<SymInt>>()
-      .kernel<inner_kernel>();
+      .kernel<inner_kernel>()
+      .composite<inner_parts>();
   library.define("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
       .shape<bilinear_shape<Size>, bilinear_shape<SymInt>>()
       .kernel<bilinear_kernel>()

@@ -235,6 +235,10 @@ Tensor baddbmm_parts(Context& c, const Tensor& self, const Tensor& batch1, const
   return parts::add(c, beta.to_double() == 1 ? self : parts::mul(c, self, beta), product);
 }
 
+std::optional<Tensor> vdot_parts(Context& c, const Tensor& self, const Tensor& other) {
+  return is_complex(self.dtype()) ? std::nullopt : std::optional(dot_parts(c, self, other));
+}
+
 }  // namespace
 
 void define_matrices(Library& library) {
@@ -254,7 +258,8 @@ void define_matrices(Library& library) {
       .core_decomposition<dot_parts>();
   library.define("aten::vdot(Tensor self, Tensor other) -> Tensor")
       .shape<dot_shape<Size>, dot_shape<SymInt>>()
-      .kernel<vdot_kernel>();
+      .kernel<vdot_kernel>()
+      .core_decomposition<vdot_parts>();
   library
       .define(
           "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")

@@ -182,6 +182,24 @@ Tensor outer_parts(Context& c, const Tensor& self, const Tensor& vec2) {
   return parts::mul(c, column, vec2);
 }
 
+// Each dimension of both between those of the other, which are of size 1 there.
+Tensor kron_parts(Context& c, const Tensor& self, const Tensor& other) {
+  SymIntList a = sizes_of(self);
+  SymIntList b = sizes_of(other);
+  while (a.size() < b.size()) a = inserted(a, 0, 1);
+  while (b.size() < a.size()) b = inserted(b, 0, 1);
+  SymIntList left, right, sizes;
+  for (size_t d = 0; d < a.size(); ++d) {
+    left.push_back(a[d]);
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(b[d]);
+    sizes.push_back(a[d] * b[d]);
+  }
+  const Tensor wide = call(c, "aten::reshape", self, left);
+  return call(c, "aten::reshape", parts::mul(c, wide, call(c, "aten::reshape", other, right)), sizes);
+}
+
 }  // namespace
 
 void define_outer(Library& library) {
@@ -199,7 +217,8 @@ void define_outer(Library& library) {
       .kernel<addr_kernel>();
   library.define("aten::kron(Tensor self, Tensor other) -> Tensor")
       .shape<kron_shape<Size>, kron_shape<SymInt>>()
-      .kernel<kron_kernel>();
+      .kernel<kron_kernel>()
+      .composite<kron_parts>();
   library.define("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
       .composite<linalg_vecdot>();
 }

@@ -130,6 +130,17 @@ Tensor is_finite_parts(Context& c, const Tensor& self) {
       call(c, "aten::ne.Scalar", call(c, "aten::abs", self), std::numeric_limits<double>::infinity());
   return parts::mul(c, call(c, "aten::eq.Tensor", self, self), is_bounded);
 }
+template <bool kPositive>
+Tensor is_infinity_parts(Context& c, const Tensor& self) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  return call(c, "aten::eq.Scalar", self, kPositive ? infinity : -infinity);
+}
+std::optional<Tensor> is_real_parts(Context& c, const Tensor& self) {
+  if (is_complex(self.dtype())) return std::nullopt;
+  return call_with(
+      c, "aten::full_like", {self, true},
+      {{"dtype", DType::kBool}, {"pin_memory", false}, {"memory_format", MemoryFormat::kPreserve}});
+}
 
 #define FLAMBEAU_COMPARISON(name, F)                                                                        \
   elementwise<BoolType, compare<F>>(library, "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor"); \
@@ -160,9 +171,11 @@ void define_compare(Library& library) {
   elementwise<BoolType, test_floats<IsInf, false>>(library, "aten::isinf(Tensor self) -> Tensor");
   elementwise<BoolType, test_floats<IsFinite, true>>(library, "aten::isfinite(Tensor self) -> Tensor")
       .composite<is_finite_parts>();
-  elementwise<BoolType, test_floats<IsPositiveInf, false>>(library, "aten::isposinf(Tensor self) -> Tensor");
-  elementwise<BoolType, test_floats<IsNegativeInf, false>>(library, "aten::isneginf(Tensor self) -> Tensor");
-  elementwise<BoolType, is_real>(library, "aten::isreal(Tensor self) -> Tensor");
+  elementwise<BoolType, test_floats<IsPositiveInf, false>>(library, "aten::isposinf(Tensor self) -> Tensor")
+      .core_decomposition<is_infinity_parts<true>>();
+  elementwise<BoolType, test_floats<IsNegativeInf, false>>(library, "aten::isneginf(Tensor self) -> Tensor")
+      .core_decomposition<is_infinity_parts<false>>();
+  elementwise<BoolType, is_real>(library, "aten::isreal(Tensor self) -> Tensor").composite<is_real_parts>();
   elementwise<BoolType, test<SignBit>>(library, "aten::signbit(Tensor self) -> Tensor");
   library
       .define(

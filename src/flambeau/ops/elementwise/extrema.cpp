@@ -124,8 +124,8 @@ Tensor clamp_max_tensor_parts(Context& c, const Tensor& self, const Tensor& max)
 void define_extrema(Library& library) {
   FLAMBEAU_PICK_ONE("maximum", Max);
   FLAMBEAU_PICK_ONE("minimum", Min);
-  FLAMBEAU_PICK_ONE("max.other", Max);
-  FLAMBEAU_PICK_ONE("min.other", Min);
+  FLAMBEAU_PICK_ONE("max.other", Max).alias("aten::maximum");
+  FLAMBEAU_PICK_ONE("min.other", Min).alias("aten::minimum");
   FLAMBEAU_PICK_ONE("fmax", Fmax);
   FLAMBEAU_PICK_ONE("fmin", Fmin);
   elementwise<NumberType, clamp>(library,

@@ -164,11 +164,12 @@ Tensor poisson_nll_loss(Context& c, const Tensor& input, const Tensor& target, b
     loss = parts::sub(c, input, parts::mul(c, target, log));
   }
   if (full) {  // Stirling's approximation of the constant part
-    const Tensor log = call(c, "aten::log", parts::mul(c, target, 2 * std::numbers::pi));
+    const Tensor circles = call(c, "aten::mul.Scalar", target, 2 * std::numbers::pi);
+    const Tensor half = call(c, "aten::mul.Scalar", call(c, "aten::log", circles), 0.5);
     const Tensor entropy = parts::sub(c, parts::mul(c, target, call(c, "aten::log", target)), target);
-    const Tensor constant = parts::add(c, entropy, parts::mul(c, log, 0.5));
+    const Tensor constant = parts::add(c, entropy, half);
     const Tensor is_small = call(c, "aten::le.Scalar", target, 1);
-    loss = parts::add(c, loss, call(c, "aten::masked_fill.Scalar", constant, is_small, 0));
+    loss = parts::add(c, loss, call(c, "aten::masked_fill.Scalar", constant, is_small, 0.0));
   }
   return parts::reduce(c, loss, reduction);
 }

@@ -233,6 +233,13 @@ std::optional<Tensor> nan_to_num_parts(Context& c, const Tensor& self, std::opti
   return parts::where(c, is_high, parts::scalar(c, posinf.value_or(most), self), result);
 }
 
+std::optional<Tensor> sgn_parts(Context& c, const Tensor& self) {
+  return is_complex(self.dtype()) ? std::nullopt : std::optional(call(c, "aten::sign", self));
+}
+Tensor special_round_parts(Context& c, const Tensor& self, Size decimals) {
+  return call_with(c, "aten::round.decimals", {self}, {{"decimals", decimals}});
+}
+
 }  // namespace
 
 void define_magnitude(Library& library) {
@@ -241,7 +248,7 @@ void define_magnitude(Library& library) {
   elementwise<RealType, abs>(library, "aten::abs(Tensor self) -> Tensor");
   elementwise<RealType, abs>(library, "aten::absolute(Tensor self) -> Tensor").alias("aten::abs");
   elementwise<SameType, unary<Sign>>(library, "aten::sign(Tensor self) -> Tensor");
-  elementwise<SameType, sgn>(library, "aten::sgn(Tensor self) -> Tensor");
+  elementwise<SameType, sgn>(library, "aten::sgn(Tensor self) -> Tensor").core_decomposition<sgn_parts>();
   elementwise<SameType, rounded<Floor>>(library, "aten::floor(Tensor self) -> Tensor");
   elementwise<SameType, rounded<Ceil>>(library, "aten::ceil(Tensor self) -> Tensor");
   elementwise<SameType, rounded<Trunc>>(library, "aten::trunc(Tensor self) -> Tensor");
@@ -250,7 +257,8 @@ void define_magnitude(Library& library) {
   elementwise<SameType, round_decimals>(library,
                                         "aten::round.decimals(Tensor self, *, int decimals) -> Tensor");
   elementwise<SameType, round_decimals>(library,
-                                        "aten::special_round(Tensor self, *, int decimals=0) -> Tensor");
+                                        "aten::special_round(Tensor self, *, int decimals=0) -> Tensor")
+      .composite<special_round_parts>();
   elementwise<SameType, unary<Frac>>(library, "aten::frac(Tensor self) -> Tensor")
       .core_decomposition<frac_parts>();
   elementwise<FloatType, unary<Reciprocal>>(library, "aten::reciprocal(Tensor self) -> Tensor");
@@ -266,7 +274,7 @@ void define_magnitude(Library& library) {
   elementwise<PromotedType, binary<Gcd>>(library, "aten::gcd(Tensor self, Tensor other) -> Tensor");
   elementwise<PromotedType, binary<Lcm>>(library, "aten::lcm(Tensor self, Tensor other) -> Tensor");
   elementwise<PromotedType, nextafter>(library, "aten::nextafter(Tensor self, Tensor other) -> Tensor");
-  library.define("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor").composite<ldexp>();
+  library.define("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor").decomposition<ldexp>();
 }
 
 }  // namespace flambeau::ops

@@ -194,8 +194,8 @@ Tensor nll_loss_nd(Context& context, const Tensor& self, const Tensor& target, c
     throw Error(ErrorCode::kInvalidArgument, fmt::format("Expected target size {}, got {}",
                                                          sizes_text(expected), sizes_text(sizes_of(target))));
   }
-  SymInt places = 1;
-  for (size_t d = 1; d < expected.size(); ++d) places *= expected[d];
+  // What is left is found by itself, unless there is nothing.
+  const SymInt places = is_literally(count_of(target), 0) ? SymInt(0) : SymInt(-1);
   const Tensor scores = call(context, "aten::reshape", self, SymIntList{batch, classes, SymInt(1), places});
   const Tensor wanted = call(context, "aten::reshape", target, SymIntList{batch, SymInt(1), places});
   const Tensor loss = nll_loss2d(context, scores, wanted, weight, reduction, ignored);

@@ -81,6 +81,10 @@ Tensor all_dim_parts(Context& c, const Tensor& self, Size dim, bool keep) {
   return negated(c, call(c, "aten::any.dim", negated(c, self), dim, keep));
 }
 
+Tensor all_dims_parts(Context& c, const Tensor& self, const Value& dims, bool keep) {
+  return negated(c, call(c, "aten::any.dims", negated(c, self), dims, keep));
+}
+
 template <bool kAny>
 void define_one(Library& library, const char* all, const char* dim, const char* dims, const char* alias) {
   Definition of_all = library.define(all);
@@ -90,12 +94,12 @@ void define_one(Library& library, const char* all, const char* dim, const char* 
       .template kernel<all_kernel<kAny>>();
   Definition of_dim = library.define(dim);
   of_dim.template shape<dim_shape<Size>, dim_shape<SymInt>>().template kernel<dim_kernel<kAny>>();
-  library.define(dims)
-      .template shape<dims_shape<Size>, dims_shape<SymInt>>()
-      .template kernel<dims_kernel<kAny>>();
+  Definition of_dims = library.define(dims);
+  of_dims.template shape<dims_shape<Size>, dims_shape<SymInt>>().template kernel<dims_kernel<kAny>>();
   if constexpr (!kAny) {
     of_all.template core_decomposition<all_parts>();
     of_dim.template core_decomposition<all_dim_parts>();
+    of_dims.template core_decomposition<all_dims_parts>();
   }
 }
 

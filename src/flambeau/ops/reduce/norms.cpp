@@ -286,6 +286,22 @@ Tensor logsumexp_parts(Context& c, const Tensor& self, std::span<const Size> dim
   return parts::add(c, call(c, "aten::log", sum), shift);
 }
 
+// ---- old names of the norm of vectors
+Tensor norm_dim_dtype_parts(Context& c, const Tensor& self, std::optional<Scalar> p, const Value& dims,
+                            bool keep, const Value& dtype) {
+  return call_with(c, "aten::linalg_vector_norm", {self, p ? Value(*p) : Value(2), dims, keep},
+                   {{"dtype", dtype}});
+}
+Tensor norm_dim_parts(Context& c, const Tensor& self, std::optional<Scalar> p, const Value& dims, bool keep) {
+  return norm_dim_dtype_parts(c, self, p, dims, keep, Value());
+}
+Tensor norm_dtype_parts(Context& c, const Tensor& self, std::optional<Scalar> p, const Value& dtype) {
+  return norm_dim_dtype_parts(c, self, p, Value(), false, dtype);
+}
+Tensor norm_parts(Context& c, const Tensor& self, Scalar p) {
+  return norm_dim_dtype_parts(c, self, p, Value(), false, Value());
+}
+
 }  // namespace
 
 void define_norms(Library& library) {
@@ -297,19 +313,23 @@ void define_norms(Library& library) {
       .kernel<vector_norm_kernel>();
   library.define("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
       .shape<norm_shape<Size>, norm_shape<SymInt>>()
-      .kernel<norm_kernel>();
+      .kernel<norm_kernel>()
+      .core_decomposition<norm_parts>();
   library.define("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
       .shape<norm_dtype_shape<Size>, norm_dtype_shape<SymInt>>()
-      .kernel<norm_dtype_kernel>();
+      .kernel<norm_dtype_kernel>()
+      .core_decomposition<norm_dtype_parts>();
   library.define("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
       .shape<norm_dim_shape<Size>, norm_dim_shape<SymInt>>()
-      .kernel<norm_dim_kernel>();
+      .kernel<norm_dim_kernel>()
+      .core_decomposition<norm_dim_parts>();
   library
       .define(
           "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
           "dtype) -> Tensor")
       .shape<norm_dim_dtype_shape<Size>, norm_dim_dtype_shape<SymInt>>()
-      .kernel<norm_dim_dtype_kernel>();
+      .kernel<norm_dim_dtype_kernel>()
+      .core_decomposition<norm_dim_dtype_parts>();
   library.define("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
       .composite<frobenius_norm>();
   library.define("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor").decomposition<dist>();

@@ -238,6 +238,13 @@ Tensor sum_parts(Context& c, const Tensor& self, std::optional<DType> dtype) {
   return call_with(c, "aten::sum.dim_IntList", {self, Dims{}}, {{"dtype", dtype}});
 }
 
+Tensor nansum_parts(Context& c, const Tensor& self, const Value& dims, bool keep,
+                    std::optional<DType> dtype) {
+  const Tensor is_nan = call(c, "aten::isnan", self);
+  const Tensor numbers = parts::where(c, is_nan, parts::scalar(c, 0, self), self);
+  return call_with(c, "aten::sum.dim_IntList", {numbers, dims, keep}, {{"dtype", dtype}});
+}
+
 }  // namespace
 
 void define_sum(Library& library) {
@@ -256,7 +263,8 @@ void define_sum(Library& library) {
           "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
           "Tensor")
       .shape<sum_dim_shape<Size>, sum_dim_shape<SymInt>>()
-      .kernel<nansum_kernel>();
+      .kernel<nansum_kernel>()
+      .core_decomposition<nansum_parts>();
   library.define("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<mean_shape<Size>, mean_shape<SymInt>>()
       .kernel<mean_kernel>();
@@ -281,7 +289,7 @@ void define_sum(Library& library) {
   library.define("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
       .shape<count_nonzero_shape<Size>, count_nonzero_shape<SymInt>>()
       .kernel<count_nonzero_kernel>()
-      .composite<count_nonzero_parts>();
+      .core_decomposition<count_nonzero_parts>();
   library.define("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
       .core_decomposition<count_nonzero>();
 }

@@ -167,6 +167,10 @@ Tensor diff(Context& context, const Tensor& self, Size n, Size dim, const Tensor
   return whole;
 }
 
+Tensor trace_parts(Context& c, const Tensor& self) {
+  return call(c, "aten::sum", call(c, "aten::diagonal_copy", self));
+}
+
 }  // namespace
 
 void define_whole_tensors(Library& library) {
@@ -179,7 +183,8 @@ void define_whole_tensors(Library& library) {
       .function<allclose>();
   library.define("aten::trace(Tensor self) -> Tensor")
       .shape<trace_shape<Size>, trace_shape<SymInt>>()
-      .kernel<trace_kernel>();
+      .kernel<trace_kernel>()
+      .core_decomposition<trace_parts>();
   library.define("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
       .shape<cross_shape<Size>, cross_shape<SymInt>>()
       .kernel<cross_kernel>();
