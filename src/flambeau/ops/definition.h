@@ -66,6 +66,7 @@ class Definition {
   Definition& core_decomposition() {
     return decomposition<kFunction>(Level::kCore);
   }
+  // Another name of that operator: a call is one of it.
   Definition& alias(std::string_view name) {
     op_->alias = name;
     op_->level = Level::kComposite;
