@@ -57,6 +57,10 @@ def export_cases(*arguments):
     return done.stdout
 
 
+def decompose(source, target):
+    export_cases("decompose", source, target)
+
+
 def by_torch(key, module, inputs, shapes, by_values):
     """A folder with before.pt2 and theirs.pt2, and values.pt where they are compared: the inputs and PyTorch's results."""
 
@@ -77,7 +81,7 @@ def by_torch(key, module, inputs, shapes, by_values):
 
 def check(tmp_path, key, module, inputs, shapes, by_values):
     ours, kept = tmp_path / "ours.pt2", by_torch(key, module, inputs, shapes, by_values)
-    export_cases("decompose", kept / "before.pt2", ours)
+    decompose(kept / "before.pt2", ours)
     if not by_values:
         found = side_by_side.compare(ours, kept / "theirs.pt2")
         assert [line for line in found if "nan, PyTorch has nan" not in line] == []
