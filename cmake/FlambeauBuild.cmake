@@ -22,6 +22,7 @@ if(FLAMBEAU_WERROR)
 endif()
 if(FLAMBEAU_SANITIZE)
   add_compile_options(-fsanitize=${FLAMBEAU_SANITIZE} -fno-omit-frame-pointer)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # spans and optionals too
   add_link_options(-fsanitize=${FLAMBEAU_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 loses track of the standard library's own members once they are instrumented.

@@ -28,14 +28,31 @@ MODULES = [
 # Tags that say how PyTorch is built or tested, not what an operator does.
 DROPPED_TAGS = {"generated", "pt2_compliant_tag"}
 
+# What no tag says: operators that read or write files, and checks on symbols and tensors that PyTorch's decompositions
+# leave in core programs without calling them core.
+MORE_FLAGS = {
+    "files": {"aten::from_file", "aten::save", "debugprims::load_tensor"},
+    "kept_in_core": {
+        "aten::_assert_async",
+        "aten::_assert_scalar",
+        "aten::_assert_tensor_metadata",
+        "aten::sym_constrain_range",
+        "aten::sym_constrain_range_for_size",
+        "aten::sym_size",
+        "aten::sym_stride",
+    },
+}
+
 
 def flags(schema):
-    """The tags of an operator; TorchScript's own operators have none."""
+    """The tags of an operator, which TorchScript's own operators have none of, and what they do not say."""
     try:
         _, _, tags = torch._C._get_operation_overload(schema.name, schema.overload_name)
     except RuntimeError:
-        return []
-    return sorted({tag.name for tag in tags} - DROPPED_TAGS)
+        tags = []
+    found = {tag.name for tag in tags} - DROPPED_TAGS
+    found |= {flag for flag, names in MORE_FLAGS.items() if schema.name in names}
+    return sorted(found - {"kept_in_core"} if "core" in found else found)
 
 
 def main():

@@ -8,6 +8,7 @@
 #include "flambeau/nn.h"
 #include "flambeau/program.h"
 #include "flambeau/runtime.h"
+#include "flambeau/tensor.h"
 #include "support/exported.h"
 
 namespace flambeau {
@@ -62,6 +63,47 @@ TEST(Export, WritesDownWhatTheModelDoes) {
   EXPECT_EQ(program.graph().find("x")->tensor()->sizes[1].literal(), 4);
   // The module was not run: its statistics are as they were.
   EXPECT_EQ(module.norm.num_batches_tracked.data<int64_t>()[0], 0);
+}
+
+// Layers with constant weights, what follows them, and elementwise operators between them.
+class Images : public nn::Layer<Images> {
+ public:
+  Images() {
+    add_module("first", first);
+    add_module("norm", norm);
+    add_module("second", second);
+    add_module("fc", fc);
+  }
+  static constexpr std::array kArguments{"x"};
+  Tensor forward(const Tensor& x) {
+    const Tensor y = nn::relu(norm(first(x)));
+    const Tensor z = nn::gelu(second(y) + y);
+    const Tensor w =
+        nn::masked_fill(nn::where(nn::gt(z, 0.1), nn::exp(z), nn::tril(z)), nn::gt(z, 0.5), 0.25);
+    return nn::tanh(fc(nn::erf(w) * z + nn::flip(w, {3})));
+  }
+  nn::Conv2d first{3, 8, 3};
+  nn::BatchNorm2d norm{8};
+  nn::Conv2d second{8, 8, 1};
+  nn::Linear fc{6, 5};
+};
+
+TEST(Export, PlannedImagesAreThoseOfTheModel) {
+  nn::Session session({.seed = 3});
+  Images module;
+  module.eval();
+  const Tensor x = nn::randn({2, 3, 8, 8});
+  const Tensor expected = module(x);
+  const nn::Tree inputs[] = {nn::to_tree(x)};
+  for (const bool plan : {false, true}) {
+    Program program(export_program(module, inputs), {.threads = 2, .plan = plan});
+    const std::vector<Value> leaves = {x};
+    for (int run = 0; run < 3; ++run) {
+      const std::vector<Value> results = program.run(std::span<const Value>(leaves));
+      EXPECT_EQ(results.at(0).tensor().strides(), expected.strides()) << plan;
+      EXPECT_LT(compare(results.at(0).tensor(), expected).max_abs, 1e-5) << plan;
+    }
+  }
 }
 
 TEST(Export, SaysWhatTheTraceNeeds) {

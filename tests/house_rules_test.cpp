@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -171,6 +173,88 @@ TEST(HouseRules, OperatorsAreTakenApartInOps) {
                               << ": give the operator's definition in ops/ a decomposition";
     }
   }
+}
+
+// The tokens of a source: words, texts with their quotes, marks. No comments.
+std::vector<std::string> tokens_of(const fs::path& path) {
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::string> tokens;
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    if (text.compare(i, 2, "//") == 0) {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    if (text[i] == '"' || (text[i] == '\'' && (i == 0 || !is_word(text[i - 1])))) {
+      while (end < text.size() && text[end] != text[i]) end += text[end] == '\\' ? 2 : 1;
+      ++end;
+    } else if (is_word(text[i])) {
+      while (end < text.size() && is_word(text[end])) ++end;
+    } else if ((text[i] == '=' || text[i] == '!') && end < text.size() && text[end] == '=') {
+      ++end;
+    }
+    if (std::isspace(static_cast<unsigned char>(text[i])) == 0) tokens.push_back(text.substr(i, end - i));
+    i = end;
+  }
+  return tokens;
+}
+
+// Operators' names that are compared with, or stand in a list, rather than in a call. A name without its
+// namespace is only seen where an operator's own one is compared with it.
+std::vector<std::string> names_known(const std::vector<std::string>& tokens) {
+  static const std::regex name(R"re("(\w+::\w+(\.\w+)?|torch\.ops\.(?!higher_order)\w+\.\w+(\.\w+)?)")re");
+  static const std::set<std::string> kAsks = {"==", "!=", "starts_with", "ends_with", "contains", "compare"};
+  std::vector<std::string> found;
+  std::vector<size_t> open;  // where brackets are
+  for (size_t i = 1; i + 1 < tokens.size(); ++i) {
+    const std::string& token = tokens[i];
+    if (token == "(" || token == "[" || token == "{") open.push_back(i);
+    if ((token == ")" || token == "]" || token == "}") && !open.empty()) open.pop_back();
+    if (token[0] == '"' && std::regex_match(token, name)) {
+      const bool is_in_call =
+          !open.empty() && tokens[open.back()] == "(" && !kAsks.contains(tokens[open.back() - 1]);
+      if (!is_in_call || kAsks.contains(tokens[i - 1]) || kAsks.contains(tokens[i + 1]))
+        found.push_back(token);
+    }
+    if (token == "base_name" && i + 4 < tokens.size()) {
+      const size_t next = i + (tokens[i + 3] == "." ? 4 : 3);
+      if (kAsks.contains(tokens[next])) found.push_back("base_name() " + tokens[next]);
+    }
+  }
+  return found;
+}
+
+// What an operator is, its definition says: traits and facts.
+TEST(HouseRules, OnlyOpsKnowsOperatorsByName) {
+  size_t sources = 0;
+  for (const char* const folder : {"src/flambeau", "apps", "python/src", "examples"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      const fs::path file = fs::relative(entry.path(), kRoot);
+      if (!is_source(file) || is_test(file) || file.string().starts_with("src/flambeau/ops/")) continue;
+      ++sources;
+      for (const std::string& name : names_known(tokens_of(entry.path())))
+        ADD_FAILURE() << file << " knows an operator by " << name << ": let its definition say what it is";
+    }
+  }
+  EXPECT_GT(sources, 300U);
+}
+
+TEST(HouseRules, NamesInListsAndComparisonsAreSeen) {
+  const fs::path path = fs::path(testing::TempDir()) / "names_known.cpp";
+  const auto count = [&](const std::string& code) {
+    std::ofstream(path) << "int x; " << code << " ;";
+    return names_known(tokens_of(path)).size();
+  };
+  EXPECT_EQ(count(R"(call(context, "aten::clone", x); node("torch.ops.aten.add.Tensor", {x});)"), 0U);
+  EXPECT_EQ(count(R"(// op.name() == "aten::relu")"), 0U);
+  EXPECT_EQ(count(R"(if (op.name() == "aten::relu" || "prims::add" != name) {})"), 2U);
+  EXPECT_EQ(count(R"(constexpr char kNames[] = {"aten::add.Tensor", "aten::sub"};)"), 2U);
+  EXPECT_EQ(count(R"(if (is({"aten::mm"}) || name.starts_with("aten::conv")) {})"), 2U);
+  EXPECT_EQ(count(R"(if (name.base_name() == "sym_size" || name.base_name().starts_with("sym_")) {})"), 2U);
+  EXPECT_EQ(count(R"(if (node.target == "torch.ops.aten.copy.default") {})"), 1U);
+  EXPECT_EQ(count(R"(if (node.target == "torch.ops.higher_order.cond") {})"), 0U);
 }
 
 TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {

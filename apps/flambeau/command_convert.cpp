@@ -78,8 +78,8 @@ void report(const ConvertCommandOptions& options, const ConvertedFile& written, 
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
   if (is_program_output(options)) return convert_program(options, common);
-  if (!options.layout.empty() || !options.schema.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--layout and --schema are for programs",
+  if (!options.layout.empty() || !options.schema.empty() || options.simplify) {
+    throw Error(ErrorCode::kInvalidArgument, "--layout, --schema and --simplify are for programs",
                 "give an output ending in .pt2 or .json");
   }
   ThreadPool pool(common.threads);
@@ -130,6 +130,9 @@ Command convert_command() {
               .one_of({"archive", "zip", "json"}),
           Option("--schema", "Of a program: the version to write, e.g. 8.8 for PyTorch 2.8",
                  &options->schema),
+          Option("--simplify",
+                 "Of a program: compute equal things once and constants now, and leave out what nobody uses",
+                 &options->simplify),
           Option("--weights",
                  "For a program that was edited as text or JSON: the .pt2 file to take its weights from",
                  &options->weights)

@@ -19,6 +19,7 @@ struct ConvertCommandOptions {
   // Of programs.
   std::string layout;
   std::string schema;
+  bool simplify = false;
   std::string model;
   std::string weights;
 };

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/passes.h"
 #include "flambeau/program.h"
 #include "output_stream.h"
 #include "progress_bar.h"
@@ -87,6 +88,11 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
     for (pt2::Model& model : package.models) {
       with_location("file", options.input, [&] { pt2::set_schema(model.program, version, package.notes); });
     }
+  }
+  if (options.simplify) {
+    const ops::Library library;
+    for (pt2::Model& model : package.models)
+      with_location("file", options.input, [&] { passes::simplify(model.program, library); });
   }
   save_to(package, options.output, layout, progress);
   report_notes(package.notes, common);

@@ -11,6 +11,7 @@
 #include "flambeau/made_inputs.h"
 #include "flambeau/nn.h"
 #include "flambeau/operators.h"
+#include "flambeau/passes.h"
 #include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "flambeau/runtime.h"

@@ -274,7 +274,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   bool draws_random_numbers(const ops::Operator& op) const {
     if (op.user_function) return false;  // Python's: what it calls draws for itself
-    if (op.is_random || (op.base != nullptr && op.base->is_random)) return true;
+    if (op.is(ops::Trait::kRandom)) return true;
     const OperatorEntry* const entry = library_->schemas().find(op.schema.name);
     return entry != nullptr && entry->has(OperatorFlag::kNondeterministicSeeded);
   }

@@ -1,5 +1,6 @@
 """What PyTorch and safetensors write raises no alarm: plain weights are harmless, TorchScript modules run code when used."""
 
+import collections
 import random
 import warnings
 
@@ -26,7 +27,7 @@ def value(rng, depth=0):
     if kind < 3:
         return tensor(rng)
     if kind == 3:
-        return rng.choice([None, True, 3, 2.5, "text", b"bytes", 1 << 70, complex(1, 2), bytearray(b"abc"), torch.float32, torch.device("cpu"), torch.Size([1, 2])])
+        return rng.choice([None, True, 3, 2.5, collections.deque([1, 2]), collections.deque([3], 4), "text", b"bytes", 1 << 70, complex(1, 2), bytearray(b"abc"), torch.float32, torch.device("cpu"), torch.Size([1, 2])])
     if kind == 4:
         return torch.nn.Parameter(torch.ones(2))
     if kind == 5:

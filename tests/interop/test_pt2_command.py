@@ -73,6 +73,32 @@ def test_canonical_form_goes_to_standard_output(name, flambeau, saved, tmp_path)
     assert flambeau("canonicalize", saved(name)).encode() == (tmp_path / "out.json").read_bytes()
 
 
+@pytest.mark.parametrize("name", [*SOME, "control.buffer_mutation", "control.cond", "layers.resnet.decomposed", "shapes.derived"])
+def test_simplified_programs_compute_the_same(name, flambeau, saved, tmp_path):
+    out = tmp_path / "out.pt2"
+    flambeau("convert", "--simplify", saved(name), out)
+    flambeau("verify", out)
+    results = []
+    for path in (saved(name), out):
+        program = torch.export.load(path)
+        args, kwargs = programs.inputs(program)
+        torch.manual_seed(1)
+        results.append(torch.utils._pytree.tree_leaves(program.module()(*args, **kwargs)))
+    torch.testing.assert_close(results[0], results[1], rtol=0, atol=0, equal_nan=True)
+
+
+def test_simplified_programs_are_smaller(flambeau, tmp_path):
+    class Twice(torch.nn.Module):
+        def forward(self, x):
+            return torch.sin(x) + torch.sin(x) + torch.arange(4) * 2
+
+    torch.export.save(torch.export.export(Twice(), (torch.ones(4),)), tmp_path / "in.pt2")
+    flambeau("convert", "--simplify", tmp_path / "in.pt2", tmp_path / "out.pt2")
+    targets = [str(node.target) for node in torch.export.load(tmp_path / "out.pt2").graph.nodes if node.op == "call_function"]
+    assert targets == ["aten.sin.default", "aten.add.Tensor", "aten.add.Tensor"]
+    torch.testing.assert_close(torch.export.load(tmp_path / "out.pt2").module()(torch.ones(4)), Twice()(torch.ones(4)))
+
+
 @pytest.mark.parametrize("name", ["shapes.static", "layers.decoder", "layers.resnet.decomposed", "weights.tied"])
 def test_names_do_not_matter(name, flambeau, saved, tmp_path):
     """A program whose values have other names has the same canonical form; those of the nodes are kept."""

@@ -20,7 +20,12 @@ class Size {
  public:
   constexpr Size() = default;
   template <std::integral I>
-  constexpr Size(I value) : value_(fitted(value)) {}  // NOLINT(google-explicit-constructor): a number is one
+  constexpr Size(I value)  // NOLINT(google-explicit-constructor): a number is one
+      : value_(static_cast<int64_t>(value)) {
+    if constexpr (std::unsigned_integral<I> && sizeof(I) == sizeof(int64_t)) {
+      if (value_ < 0) throw_size_overflow();
+    }
+  }
   constexpr operator int64_t() const { return value_; }  // NOLINT(google-explicit-constructor)
   template <std::integral I>
     requires(!std::same_as<I, int64_t>)
@@ -65,14 +70,19 @@ class Size {
   }
   constexpr Size operator-() const { return Size() -= *this; }
 
- private:
+  // Friends, so that nobody else's comparison considers them.
+  friend constexpr bool operator==(Size a, Size b) { return a.value_ == b.value_; }
+  friend constexpr std::strong_ordering operator<=>(Size a, Size b) { return a.value_ <=> b.value_; }
   template <std::integral I>
-  static constexpr int64_t fitted(I value) {
-    if constexpr (std::unsigned_integral<I> && sizeof(I) == sizeof(int64_t)) {
-      if (value > static_cast<I>(std::numeric_limits<int64_t>::max())) throw_size_overflow();
-    }
-    return static_cast<int64_t>(value);
+  friend constexpr bool operator==(Size a, I b) {
+    return a == Size(b);
   }
+  template <std::integral I>
+  friend constexpr std::strong_ordering operator<=>(Size a, I b) {
+    return a <=> Size(b);
+  }
+
+ private:
   constexpr void require_divisor(Size other) const {
     if (other.value_ == 0) throw_size_division();
     if (other.value_ == -1 && value_ == std::numeric_limits<int64_t>::min()) throw_size_overflow();
@@ -110,16 +120,6 @@ template <typename A, typename B>
   requires SizePair<A, B>
 constexpr Size operator%(A a, B b) {
   return Size(a) %= Size(b);
-}
-template <typename A, typename B>
-  requires SizePair<A, B>
-constexpr bool operator==(A a, B b) {
-  return Size(a).value() == Size(b).value();
-}
-template <typename A, typename B>
-  requires SizePair<A, B>
-constexpr std::strong_ordering operator<=>(A a, B b) {
-  return Size(a).value() <=> Size(b).value();
 }
 template <typename A, typename B>
   requires SizePair<A, B>

@@ -33,10 +33,11 @@ constexpr std::array<std::string_view, 14> kRebuildFunctions = {
     "_rebuild_xla_tensor",
 };
 
-constexpr std::array<std::string_view, 25> kPlainValues = {
+constexpr std::array<std::string_view, 26> kPlainValues = {
     "collections.OrderedDict",
     "collections.Counter",
     "collections.defaultdict",
+    "collections.deque",
     "torch.nn.parameter.Parameter",
     "torch.nn.parameter.Buffer",
     "torch.serialization._get_layout",
@@ -82,8 +83,9 @@ constexpr std::array<std::string_view, 7> kTorchScriptBuilders = {
 };
 
 // Of the names above, those that torch.load(weights_only=True) does not allow.
-constexpr std::array<std::string_view, 15> kNotInWeightsOnly = {
+constexpr std::array<std::string_view, 16> kNotInWeightsOnly = {
     "collections.defaultdict",
+    "collections.deque",
     "torch.nn.parameter.Buffer",
     "builtins.bytes",
     "builtins.frozenset",

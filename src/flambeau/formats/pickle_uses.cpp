@@ -72,6 +72,11 @@ bool plain_factory(Arguments args) {
   return name.module == "builtins" || name.module == "__builtin__" || name.module == "collections";
 }
 
+// deque((), 3)
+bool items_and_most(Arguments args) {
+  return args.size() == 2 ? is_sequence(args[0]) && args[1]->is(Kind::kInt) : at_most_one_sequence(args);
+}
+
 // _rebuild_from_type_v2(function, class, arguments, state) calls the function.
 bool rebuilds(Arguments args) {
   return args.size() == 4 && args[0]->is(Kind::kGlobal) && args[1]->is(Kind::kGlobal) &&
@@ -102,12 +107,14 @@ struct Form {
   bool (*fits)(Arguments);
   bool takes_state = false;  // BUILD
   bool takes_pairs = false;  // SETITEMS
+  bool takes_items = false;  // APPENDS
 };
 
 constexpr Form kForms[] = {
     {"collections.OrderedDict", at_most_one_sequence, true, true},
     {"collections.Counter", at_most_one_dict, false, true},
     {"collections.defaultdict", plain_factory, false, true},
+    {"collections.deque", items_and_most, false, false, true},
     {"torch.nn.parameter.Parameter", anything, true},
     {"torch.nn.parameter.Buffer", anything, true},
     {"torch.serialization._get_layout", one_text},
@@ -169,7 +176,7 @@ std::string problem_of(const Node& node) {
         printable(dotted));
   }
   if ((call.state != nullptr && !form.takes_state) || (!call.pairs.empty() && !form.takes_pairs) ||
-      !call.items.empty()) {
+      (!call.items.empty() && !form.takes_items)) {
     return fmt::format("changes what {} gave in a way that torch.save never writes", printable(dotted));
   }
   return {};

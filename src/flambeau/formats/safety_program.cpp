@@ -9,6 +9,7 @@
 #include "flambeau/graph/verify.h"
 #include "flambeau/value/operator_name.h"
 #include "flambeau/value/pytree.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::safety {
 namespace {
@@ -17,8 +18,7 @@ namespace {
 constexpr std::string_view kRulesOfTrust[] = {"unsafe-name",      "unsafe-guard",     "bad-expression",
                                               "malformed-target", "unknown-function", "range-constraint"};
 
-// Operators that reach beyond the program's own tensors.
-constexpr std::string_view kFileOperators[] = {"aten::from_file", "aten::save", "debugprims::load_tensor"};
+// Whose operators reach beyond the program's own tensors.
 constexpr std::string_view kWorldlySpaces[] = {"prim",
                                                "c10d",
                                                "c10d_functional",
@@ -106,7 +106,7 @@ class ProgramChecker {
     const std::optional<OperatorName> name = find_python_operator(text);
     if (!name) return;  // the verifier has said so
     const std::string_view space = name->name_space();
-    if (contains(kFileOperators, name->name)) {
+    if (touches_files(name->name)) {
       report_(Severity::kDanger,
               fmt::format("running it calls {}, which reads or writes files", name->to_string()));
     } else if (contains(kWorldlySpaces, space) || space.starts_with("__")) {
@@ -116,6 +116,13 @@ class ProgramChecker {
     } else if (!contains(kPlainSpaces, space)) {
       strangers_.insert(name->to_string());
     }
+  }
+
+  // In any of its forms.
+  bool touches_files(std::string_view name) const {
+    return std::ranges::any_of(schemas_.overloads(name), [&](const std::string& overload) {
+      return schemas_.get(name, overload).has(OperatorFlag::kFiles);
+    });
   }
 
   // Contexts of containers name modules, which PyTorch imports.
@@ -181,6 +188,7 @@ class ProgramChecker {
 
   const graph::ExportedProgram& program_;
   const Report& report_;
+  const SchemaTable schemas_;
   std::set<std::string> targets_;
   std::set<std::string> strangers_;
   std::set<std::string> imports_;

@@ -77,6 +77,19 @@ TEST(Safety, BarePickles) {
             "danger pickle [] unpickling would import os.system, which can run anything\n");
 }
 
+TEST(Safety, ContainersOfPythons) {
+  EXPECT_EQ(verdict_on("\x80\x02"
+                       "ccollections\ndeque\n)K\x03\x86R(K\x01K\x02"
+                       "e."),
+            "");
+  EXPECT_EQ(
+      verdict_on("\x80\x02"
+                 "ccollections\ndeque\nU\x01"
+                 "aK\x03\x86R."),
+      "danger pickle [] unpickling calls collections.deque with other arguments than torch.save writes: it "
+      "can take any amount of memory, or do something else\n");
+}
+
 TEST(Safety, WhatHappensBeforeAPickleBreaks) {
   const std::string text = verdict_on(
       "\x80\x02"

@@ -165,7 +165,7 @@ bool is_passed_by_name(const TextContext& context, const Node& node, const Named
   const std::string& target = node.target;
   // Operators on symbols take what they take in order.
   if (target.starts_with("_operator.") || target.starts_with("math.") || target.starts_with("torch.sym_") ||
-      target.starts_with("torch._sym_") || target == "torch.ops.aten.item.default") {
+      target.starts_with("torch._sym_")) {
     return false;
   }
   if (!target.starts_with("torch.ops.") || target.starts_with("torch.ops.higher_order.")) {

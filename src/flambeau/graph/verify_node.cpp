@@ -9,20 +9,6 @@
 namespace flambeau::graph::verifying {
 namespace {
 
-// Checks on symbols and tensors that PyTorch's decompositions leave in core programs.
-constexpr std::string_view kAlwaysCore[] = {
-    "aten::_assert_scalar",
-    "aten::_assert_async",
-    "aten::_assert_tensor_metadata",
-    "aten::sym_constrain_range",
-    "aten::sym_constrain_range_for_size",
-    "aten::sym_size",
-    "aten::sym_stride",
-    "aten::sym_numel",
-    "aten::sym_storage_offset",
-    "aten::_local_scalar_dense",
-};
-
 void check_dialect(Context& context, const Place& place, const Node& node, const OperatorEntry& entry) {
   if (context.dialect == Dialect::kTraining) return;
   const OperatorName& name = entry.schema.name;
@@ -33,8 +19,8 @@ void check_dialect(Context& context, const Place& place, const Node& node, const
         "call run_decompositions() on the program in PyTorch");
   }
   if (context.dialect == Dialect::kAten) return;
-  const bool is_core = entry.has(OperatorFlag::kCore) || name.name_space() != "aten" ||
-                       std::ranges::find(kAlwaysCore, name.name) != std::end(kAlwaysCore);
+  const bool is_core =
+      entry.has(OperatorFlag::kCore) || entry.has(OperatorFlag::kKeptInCore) || name.name_space() != "aten";
   if (!is_core) {
     context.add("not-core", place, fmt::format("{} is not in the core operator set", name.to_string()),
                 "call run_decompositions() on the program in PyTorch");

@@ -33,7 +33,7 @@ PreparedConvolution prepare_transposed(ThreadPool& pool, const ConvolutionShape&
 struct ValidRange {
   int64_t begin, end;
   ValidRange(int64_t offset, int64_t stride, int64_t size, int64_t outputs)
-      : begin(std::clamp<int64_t>(offset >= 0 ? 0 : (-offset + stride - 1) / stride, 0, outputs)),
+      : begin(std::clamp<int64_t>(offset >= 0 ? 0 : (-offset - 1) / stride + 1, 0, outputs)),
         end(std::clamp<int64_t>(offset >= size ? 0 : (size - 1 - offset) / stride + 1, begin, outputs)) {}
 };
 

@@ -43,6 +43,7 @@ RowAccess<T>::RowAccess(DType dtype) : same_(is_stored_as<T>(dtype)), size_(dtyp
 template <typename T>
 void RowAccess<T>::load(const void* data, int64_t index, int64_t step, int64_t count, T* to) const {
   const uint8_t* const from = at(data, index);
+  if (count <= 1) step = 1;  // that of a single element may be as large as numbers go
   const auto bytes = static_cast<ptrdiff_t>(size_);
   if (same_) {
     copy_row<T>(from, step, count, reinterpret_cast<uint8_t*>(to), 1);
@@ -64,6 +65,7 @@ void RowAccess<T>::load(const void* data, int64_t index, int64_t step, int64_t c
 template <typename T>
 void RowAccess<T>::store(const T* from, int64_t count, void* data, int64_t index, int64_t step) const {
   uint8_t* const to = at(data, index);
+  if (count <= 1) step = 1;
   const auto bytes = static_cast<ptrdiff_t>(size_);
   if (same_) {
     copy_row<T>(reinterpret_cast<const uint8_t*>(from), 1, count, to, step);

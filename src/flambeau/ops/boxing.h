@@ -385,4 +385,39 @@ std::span<const ParameterType> parameter_types(R (*)(Context&, A...)) {
   return {kParameterTypes<A...>, kInputCount<A...>};
 }
 
+// What a function describes a call as.
+template <typename Function>
+struct DescribedBy;
+template <typename Call, typename... A>
+struct DescribedBy<Call (*)(A...)> {
+  using Type = Call;
+};
+template <typename Call, typename... A>
+struct DescribedBy<std::optional<Call> (*)(A...)> {
+  using Type = Call;
+};
+template <typename Function>
+using Described = typename DescribedBy<Function>::Type;
+
+// A function that takes what is beside a call, and the first arguments of it.
+template <typename Result, typename... Beside>
+struct FactBoxing {
+  template <typename R, typename... A>
+  static Boxed<Result, std::span<const Value>, Beside...> boxed(R (*function)(Beside..., A...)) {
+    return {&call<R, A...>, reinterpret_cast<AnyFunction>(function)};
+  }
+  template <typename R, typename... A>
+  static std::span<const ParameterType> parameters(R (*)(Beside..., A...)) {
+    return {kParameterTypes<A...>, sizeof...(A)};
+  }
+
+ private:
+  template <typename R, typename... A>
+  static Result call(AnyFunction any, std::span<const Value> arguments, Beside... beside) {
+    return [&]<size_t... I>(std::index_sequence<I...>) -> Result {
+      return reinterpret_cast<R (*)(Beside..., A...)>(any)(beside..., Holder<A>(arguments[I]).get()...);
+    }(std::index_sequence_for<A...>());
+  }
+};
+
 }  // namespace flambeau::ops::boxing

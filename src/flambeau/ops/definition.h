@@ -8,7 +8,7 @@
 #pragma once
 
 #include "flambeau/ops/boxing.h"
-#include "flambeau/ops/operator.h"
+#include "flambeau/ops/facts.h"
 
 namespace flambeau::ops {
 
@@ -72,16 +72,55 @@ class Definition {
     op_->level = Level::kComposite;
     return *this;
   }
-  Definition& elementwise() {
-    op_->is_elementwise = true;
+  Definition& is(Trait trait, bool holds = true) {
+    if (holds) op_->traits |= static_cast<uint16_t>(trait);
     return *this;
   }
-  Definition& random() {
-    op_->is_random = true;
+  Definition& elementwise() { return is(Trait::kElementwise); }
+  Definition& random() { return is(Trait::kRandom); }
+
+  // ---- facts, see facts.h
+  template <auto kFunction>
+  Definition& work() {
+    return fact<kFunction>(facts().work);
+  }
+  // The function's result says as what.
+  template <auto kFunction>
+  Definition& describe() {
+    return fact<kFunction>(
+        std::get<Description<boxing::Described<decltype(kFunction)>>>(facts().descriptions));
+  }
+  template <auto kFunction>
+  Definition& inverse() {
+    return fact<kFunction>(facts().inverse).is(Trait::kPrimitiveView);
+  }
+  template <auto kFunction>
+  Definition& data_shape() {
+    return fact<kFunction>(facts().data_shape);
+  }
+  Definition& also_writes(std::vector<std::string_view> arguments, std::string_view when) {
+    facts().hidden_writes = std::move(arguments);
+    facts().writes_when = when;
+    return *this;
+  }
+  Definition& functional(std::string_view name) {
+    facts().functional = name;
     return *this;
   }
 
  private:
+  Facts& facts() {
+    if (op_->own_facts == nullptr) op_->own_facts = std::make_unique<Facts>();
+    return *op_->own_facts;
+  }
+  template <auto kFunction, typename Result, typename... Beside>
+  Definition& fact(BoxedFact<Result, Beside...>& fact) {
+    using Boxing = boxing::FactBoxing<Result, Beside...>;
+    fact = Boxing::boxed(kFunction);
+    facts().parameters.push_back(Boxing::parameters(kFunction));
+    return *this;
+  }
+
   Operator* op_;
 };
 

@@ -44,6 +44,7 @@ std::vector<int64_t> read_indices(const Tensor& tensor) {
 }
 
 Tensor broadcast_view(const Tensor& tensor, std::span<const int64_t> sizes) {
+  require_broadcast(tensor.sizes(), sizes);
   Geometry geometry{Dims(sizes), Dims(sizes.size(), 0), tensor.offset()};
   const size_t shift = sizes.size() - tensor.dim();
   for (size_t d = 0; d < tensor.dim(); ++d) {
@@ -59,9 +60,7 @@ std::vector<int64_t> offsets_of(const Tensor& tensor, std::span<const int64_t> d
   std::vector<int64_t> offsets{0};
   for (const int64_t dim : dims) {
     const auto d = static_cast<size_t>(dim);
-    // Strides of nothing may be as large as numbers go.
-    const int64_t stride = tensor.element_count() == 0 ? 0 : tensor.strides()[d];
-    const int64_t step = stride * static_cast<int64_t>(tensor.element_size());
+    const int64_t step = tensor.byte_stride(d);
     std::vector<int64_t> next;
     const Size count = Size(offsets.size()) * tensor.sizes()[d];
     require_memory(static_cast<uint64_t>((count * sizeof(int64_t)).value()));
@@ -89,6 +88,9 @@ class IndexRun {
     for (size_t d = 0; d < index_rank; ++d) dims.push_back(static_cast<int64_t>(plan.before + d));
     other_index_ = offsets_of(other, dims);
     self_index_.resize(other_index_.size());
+    if (element_count(plan.index_sizes) != static_cast<int64_t>(self_index_.size())) {
+      throw Error(ErrorCode::kInvalidArgument, "the indices have another shape than what they read or write");
+    }
     for (size_t i = 0; i < plan.indexed; ++i) {
       const auto d = static_cast<size_t>(plan.order[plan.before + i]);
       add_index(self, d, indices[d], plan.index_sizes);
@@ -102,7 +104,9 @@ class IndexRun {
   void for_each(size_t begin, size_t end, Body&& body) const {
     size_t outer = begin / self_index_.size();
     size_t inner = begin % self_index_.size();
+    WorkPoller poll;
     for (size_t item = begin; item < end; ++item) {
+      poll();
       body(self_before_[outer] + self_index_[inner], other_before_[outer] + other_index_[inner]);
       if (++inner == self_index_.size()) {
         inner = 0;
@@ -143,7 +147,7 @@ class IndexRun {
   // Adds what one index moves; it broadcasts to the sizes of all.
   void add_index(const Tensor& self, size_t d, const Tensor& index, const Dims& sizes) {
     const int64_t size = self.sizes()[d];
-    const int64_t step = self.strides()[d] * static_cast<int64_t>(self.element_size());
+    const int64_t step = self.byte_stride(d);
     std::vector<int64_t> moves = read_indices(index);
     for (int64_t& value : moves) {
       if (value < -size || value >= size) fail_index(value, d, size);
@@ -257,9 +261,7 @@ void write_indexed(Context&, const Tensor& self, const IndexPlan<Size>& plan, st
   const uint8_t* const from = values.data();
   const CombineRow row = combine_row(combine, self.dtype());
   // One thread: the same place may be written twice, and the last one counts.
-  WorkPoller poll;
   run.for_each(0, run.items(), [&](int64_t target, int64_t source) {
-    poll();
     after.for_each(0, after.element_count(), [&](const Walk::Offsets& offsets, int64_t length) {
       row(to + target + offsets[1], after.step(1), from + source + offsets[0], after.step(0),
           static_cast<size_t>(length));

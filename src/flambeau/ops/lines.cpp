@@ -23,7 +23,7 @@ struct LinePort {
 LinePort port_of(const Tensor& tensor, uint8_t* base, size_t dim, DType row) {
   const auto size = static_cast<int64_t>(tensor.element_size());
   const size_t length = tensor.dim() == 0 ? 1 : static_cast<size_t>(tensor.sizes()[dim]);
-  const int64_t step = length == 1 ? size : tensor.strides()[dim] * size;
+  const int64_t step = length == 1 ? size : tensor.byte_stride(dim);
   return {base, tensor.dtype(), row, step, length, tensor.dtype() == row && step == size};
 }
 
@@ -36,6 +36,8 @@ struct LineAxis {
 
 void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Line line,
                std::span<const LineOutput> outputs, const void* parameters, int cost) {
+  const auto is_empty = [](const LineOutput& output) { return output.tensor->element_count() == 0; };
+  if (std::all_of(outputs.begin(), outputs.end(), is_empty)) return;
   std::vector<LinePort> ports;
   ports.push_back(port_of(input, const_cast<uint8_t*>(input.data()), dim, row));  // only read
   for (const LineOutput& output : outputs) {
@@ -48,11 +50,8 @@ void run_lines(Context& context, const Tensor& input, size_t dim, DType row, Lin
     lines *= input.sizes()[d];
     if (input.sizes()[d] == 1) continue;
     LineAxis axis{input.sizes()[d], {}};
-    axis.strides[0] = input.strides()[d] * static_cast<int64_t>(input.element_size());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor& tensor = *outputs[i].tensor;
-      axis.strides[i + 1] = tensor.strides()[d] * static_cast<int64_t>(tensor.element_size());
-    }
+    axis.strides[0] = input.byte_stride(d);
+    for (size_t i = 0; i < outputs.size(); ++i) axis.strides[i + 1] = outputs[i].tensor->byte_stride(d);
     axes.push_back(axis);
   }
   // Neighbours in memory one after the other: strided lines then share what the cache holds.

@@ -88,6 +88,13 @@ TEST(Operators, SignaturesFitTheirSchemas) {
             << name << ": the C++ parameter of '" << op.schema.arguments[i].name << "'";
       }
     }
+    for (const std::span<const ParameterType> parameters : op.facts().parameters) {
+      ASSERT_LE(parameters.size(), op.schema.arguments.size()) << name;
+      for (size_t i = 0; i < parameters.size(); ++i) {
+        EXPECT_TRUE(takes(parameters[i], op.schema.arguments[i].type))
+            << name << ": a fact's parameter of '" << op.schema.arguments[i].name << "'";
+      }
+    }
     EXPECT_TRUE(op.kind != Kind::kKernel || (op.shape != nullptr && op.symbolic_shape != nullptr)) << name;
   }
 }

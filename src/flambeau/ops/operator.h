@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,14 +80,38 @@ enum class Level : uint8_t {
   kCore,       // by PyTorch's table of decompositions, once there are no writes
 };
 
-struct Operator {
-  Kind kind = Kind::kFunction;
-  Schema schema;
+// What is so of an operator, or is not. What takes a function to say is in facts.h.
+enum class Trait : uint16_t {
   // Its kernel reads each element of its arguments before it writes the element of the result at the same
   // place: a result may take an argument's memory.
-  bool is_elementwise = false;
+  kElementwise = 1U << 0,
   // It draws random numbers, or is otherwise not a function of its arguments.
-  bool is_random = false;
+  kRandom = 1U << 1,
+  // It gives the same values for arguments in any order of memory, as elementwise ones do.
+  kAnyLayout = 1U << 2,
+  // It shows its argument's elements in their order with other sizes.
+  kReshapes = 1U << 3,
+  // PyTorch knows it as a view of its own, which it makes others of.
+  kPrimitiveView = 1U << 4,
+  // It reads what is known of a tensor without its data.
+  kReadsGeometry = 1U << 5,
+  // It converts, and would be another operator for a tensor of another type: tracing asserts the type.
+  kConverts = 1U << 6,
+  kAssertsNumber = 1U << 7,
+  kAssertsMetadata = 1U << 8,
+  // It gives its second argument, as large and of the type as the first.
+  kReplaces = 1U << 9,
+};
+
+struct Facts;
+
+struct Operator {
+  Operator();
+  ~Operator();
+
+  Kind kind = Kind::kFunction;
+  uint16_t traits = 0;
+  Schema schema;
   BoxedShape<Size> shape;
   BoxedShape<SymInt> symbolic_shape;
   BoxedKernel kernel;
@@ -95,6 +120,7 @@ struct Operator {
   std::string_view alias;       // the operator it is another name of, whose arguments come in the same order
   Level level = Level::kNever;
   const Operator* base = nullptr;
+  std::unique_ptr<Facts> own_facts;  // null for most
   // Of an operator that a user added.
   std::function<std::vector<Value>(Context& context, std::span<const Value> arguments)> user_function;
   std::function<Infos<Size>(std::span<const Value> arguments)> user_shape;
@@ -104,6 +130,9 @@ struct Operator {
   std::span<const ParameterType> decomposition_parameters;
 
   std::string name() const { return schema.name.to_string(); }
+  bool is(Trait trait) const { return (traits & static_cast<uint16_t>(trait)) != 0; }
+  // Its own, or those of what it was made from, whose arguments it starts with.
+  const Facts& facts() const;
   // One list of tensors, rather than single ones.
   bool returns_list() const;
 };

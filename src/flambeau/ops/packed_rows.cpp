@@ -78,6 +78,7 @@ void convert_parts(DType from_type, const uint8_t* from, int64_t from_step, DTyp
 
 void copy_row(const uint8_t* from, int64_t from_step, uint8_t* to, int64_t to_step, size_t count,
               size_t element_size) {
+  if (count == 0) return;  // of nothing there may be no memory
   const auto size = static_cast<int64_t>(element_size);
   if (from_step == size && to_step == size) {
     std::memmove(to, from, count * element_size);
@@ -99,6 +100,7 @@ void copy_row(const uint8_t* from, int64_t from_step, uint8_t* to, int64_t to_st
 
 void convert_row(DType from_type, const uint8_t* from, int64_t from_step, DType to_type, uint8_t* to,
                  int64_t to_step, size_t count) {
+  if (count == 0) return;
   if (from_type == to_type) return copy_row(from, from_step, to, to_step, count, dtype_size(to_type));
   require_plain(from_type);
   require_plain(to_type);

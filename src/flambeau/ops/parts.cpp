@@ -1,5 +1,6 @@
 #include "flambeau/ops/parts.h"
 
+#include <limits>
 #include <utility>
 
 #include "flambeau/ops/boxing.h"
@@ -25,6 +26,7 @@ int64_t rank_of(const Tensor& tensor) {
 SymInt count_of(const Tensor& tensor) { return symbolic_info(tensor).element_count(); }
 
 bool is_row_major(const Tensor& tensor) {
+  if (tensor.symbolic_geometry() == nullptr) return tensor.is_contiguous();
   const Info<SymInt> info = symbolic_info(tensor);
   symbolic::Expr expected(1);
   for (size_t d = info.dim(); d-- > 0;) {
@@ -70,8 +72,17 @@ bool is_literally(const SymInt& size, int64_t number) {
 
 int64_t fixed(const SymInt& size) {
   if (size.is_literal()) return size.literal();
-  int64_t number = 0;
-  while (SymInt(number) < size) ++number;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  int64_t below = -1;
+  int64_t number = 1;
+  while (SymInt(number) < size) {
+    below = number;
+    number = below > kMost / 2 ? kMost : 2 * below;
+  }
+  while (number - below > 1) {
+    const int64_t middle = below + (number - below) / 2;
+    (SymInt(middle) < size ? below : number) = middle;
+  }
   return number;
 }
 

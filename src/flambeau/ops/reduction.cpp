@@ -36,11 +36,10 @@ class FoldRun {
   FoldRun(const Tensor& input, const DimFlags& reduced, const Fold& fold, std::span<const Output> outputs,
           const void* parameters)
       : fold_(fold), outputs_(outputs), parameters_(parameters), base_(input.data()), from_(input.dtype()) {
-    const auto element = static_cast<int64_t>(input.element_size());
     int64_t out = 1;
     for (size_t d = input.dim(); d-- > 0;) {
       const int64_t size = input.sizes()[d];
-      const int64_t stride = input.strides()[d] * element;
+      const int64_t stride = input.byte_stride(d);
       (reduced[d] ? reduced_count_ : kept_count_) *= size;
       if (size == 1) continue;
       if (reduced[d]) {

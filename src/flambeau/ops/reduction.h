@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/info.h"
 
@@ -154,23 +155,6 @@ Fold fold_of(DType common) {
 
 using kernels::kIsComplex;
 
-// Integers wrap, as in PyTorch.
-template <typename T>
-T wrapping_add(T a, T b) {
-  if constexpr (std::is_same_v<T, int64_t>) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  } else {
-    return a + b;
-  }
-}
-template <typename T>
-T wrapping_multiply(T a, T b) {
-  if constexpr (std::is_same_v<T, int64_t>) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
 template <typename T>
 bool is_nan(const T& x) {
   return x != x;

@@ -14,6 +14,28 @@ void fail_broadcast(const std::string& a, const std::string& b, size_t dim) {
           b, dim));
 }
 
+void require_broadcast(std::span<const int64_t> sizes, std::span<const int64_t> wanted) {
+  if (sizes.size() > wanted.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a tensor of {} dimensions does not broadcast to {} dimensions", sizes.size(),
+                            wanted.size()));
+  }
+  const size_t shift = wanted.size() - sizes.size();
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == wanted[d + shift] || sizes[d] == 1) continue;
+    fail_broadcast(number_text(wanted[d + shift]), number_text(sizes[d]), d + shift);
+  }
+}
+
+void require_rank_of(MemoryFormat format, size_t rank) {
+  const size_t wanted = format == MemoryFormat::kChannelsLast     ? 4
+                        : format == MemoryFormat::kChannelsLast3d ? 5
+                                                                  : rank;
+  if (rank == wanted) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("required rank {} tensor to use {} format", wanted, memory_format_name(format)));
+}
+
 std::string number_text(int64_t number) { return fmt::format("{}", number); }
 std::string number_text(const SymInt& number) { return symbolic::to_string(number.expr()); }
 

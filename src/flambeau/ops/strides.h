@@ -18,6 +18,9 @@ std::string number_text(int64_t number);
 inline std::string number_text(Size number) { return number_text(number.value()); }
 std::string number_text(const SymInt& number);
 
+// Throws the same unless the sizes broadcast to those wanted: for whoever makes offsets of them.
+void require_broadcast(std::span<const int64_t> sizes, std::span<const int64_t> wanted);
+
 template <typename N>
 ShortList<N> broadcast(const ShortList<N>& a, const ShortList<N>& b) {
   if (a.size() < b.size()) return broadcast(b, a);
@@ -43,6 +46,9 @@ bool is_contiguous(const Info<N>& info) {
   }
   return true;
 }
+
+// Throws Error(kInvalidArgument) in PyTorch's words unless tensors of the rank can lie in the format.
+void require_rank_of(MemoryFormat format, size_t rank);
 
 // Strides with the channels (dimension 1) innermost; of rank 4 or 5.
 template <typename N>
@@ -209,6 +215,7 @@ Info<N> elementwise_info(DType dtype, const Info<N>& first, const More&... more)
 template <typename N>
 ShortList<N> like_strides(const Info<N>& info, MemoryFormat format) {
   if (format == MemoryFormat::kChannelsLast || format == MemoryFormat::kChannelsLast3d) {
+    require_rank_of(format, info.dim());
     return channels_last_strides(info.sizes);
   }
   if (format == MemoryFormat::kContiguous) return row_major(info.sizes);

@@ -45,7 +45,8 @@ std::unique_ptr<Operator> make(Kind kind, const Schema& schema, const Operator& 
   op->kind = kind;
   op->schema = schema;
   op->base = &base;
-  op->is_random = base.is_random;
+  op->traits =
+      base.traits & (static_cast<uint16_t>(Trait::kElementwise) | static_cast<uint16_t>(Trait::kRandom));
   return op;
 }
 
@@ -95,7 +96,7 @@ void check_cast(DType from, DType to) {
 }
 
 bool takes_result_in_place(const Operator& base, std::span<const Value> arguments, const Tensor& to) {
-  if (!base.is_elementwise || has_internal_overlap(to)) return false;
+  if (!base.is(Trait::kElementwise) || has_internal_overlap(to)) return false;
   for (const Value& argument : arguments) {
     const Tensor* const tensor = argument.get_if<Tensor>();
     if (tensor != nullptr && tensor->defined() && overlaps_partly(*tensor, to)) return false;

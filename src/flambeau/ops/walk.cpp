@@ -1,5 +1,7 @@
 #include "flambeau/ops/walk.h"
 
+#include "flambeau/ops/strides.h"
+
 namespace flambeau::ops {
 
 Walk::Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operands)
@@ -9,6 +11,7 @@ Walk::Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operan
     count_ = 0;
     return;
   }
+  for (const Tensor* const operand : operands) require_broadcast(operand->sizes(), sizes);
   ShortList<Dimension> all;
   for (size_t d = 0; d < sizes.size(); ++d) {
     count_ *= sizes[d];
@@ -18,7 +21,7 @@ Walk::Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operan
       const Tensor& operand = *operands[i];
       const size_t shift = sizes.size() - operand.dim();
       if (d < shift || operand.sizes()[d - shift] == 1) continue;
-      dimension.strides[i] = operand.strides()[d - shift] * static_cast<int64_t>(operand.element_size());
+      dimension.strides[i] = operand.byte_stride(d - shift);
     }
     all.push_back(dimension);
   }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/runtime/code.h"
 
@@ -179,8 +180,6 @@ Source Lowering::source_of(const Argument& argument) {
   using K = ArgumentKind;
   using S = Source::Kind;
   switch (argument.kind()) {
-    case K::kNone:
-      return constant({});
     case K::kTensor:
       return tensor_source(argument.get<K::kTensor>());
     case K::kOptionalTensor:
@@ -195,18 +194,6 @@ Source Lowering::source_of(const Argument& argument) {
       return list_source(S::kItems, argument.get<K::kNestedTensors>(), [&](const auto& list) {
         return list_source(S::kTensors, list, [&](const auto& ref) { return tensor_source(ref); });
       });
-    case K::kInt:
-      return constant(argument.get<K::kInt>());
-    case K::kInts:
-      return constant(Dims(std::span<const int64_t>(argument.get<K::kInts>())));
-    case K::kFloat:
-      return constant(argument.get<K::kFloat>());
-    case K::kFloats:
-      return constant(argument.get<K::kFloats>());
-    case K::kString:
-      return constant(argument.get<K::kString>());
-    case K::kStrings:
-      return constant(argument.get<K::kStrings>());
     case K::kSymInt:
       return number_source(argument.get<K::kSymInt>());
     case K::kSymFloat:
@@ -222,36 +209,10 @@ Source Lowering::source_of(const Argument& argument) {
     case K::kSymBools:
       return list_source(S::kItems, argument.get<K::kSymBools>(),
                          [&](const auto& item) { return number_source(item); });
-    case K::kScalarType:
-      return constant(argument.get<K::kScalarType>());
-    case K::kMemoryFormat:
-      return constant(argument.get<K::kMemoryFormat>());
-    case K::kLayout:
-      return constant(argument.get<K::kLayout>());
-    case K::kDevice: {
-      const std::optional<Device> device = parse_device(argument.get<K::kDevice>().to_string());
-      return constant(device ? Value(*device) : Value());
-    }
-    case K::kBool:
-      return constant(argument.get<K::kBool>());
-    case K::kBools: {
-      const auto& flags = argument.get<K::kBools>();
-      return constant(std::vector<bool>(flags.begin(), flags.end()));
-    }
     case K::kGraph:
       return graph_source(argument.get<K::kGraph>());
     case K::kCustomObj:
       return tensor_source(argument.get<K::kCustomObj>().ref);
-    case K::kOperator:
-      return constant(argument.get<K::kOperator>());
-    case K::kComplex:
-      return constant(argument.get<K::kComplex>());
-    case K::kIntLists:
-      return list_source(S::kItems, argument.get<K::kIntLists>(),
-                         [&](const auto& list) { return constant(Dims(std::span<const int64_t>(list))); });
-    case K::kFloatLists:
-      return list_source(S::kItems, argument.get<K::kFloatLists>(),
-                         [&](const auto& list) { return constant(list); });
     case K::kStringToArgument: {
       // Pairs of key and value.
       Source source;
@@ -264,11 +225,14 @@ Source Lowering::source_of(const Argument& argument) {
       }
       return source;
     }
-    case K::kUnknown:
-      break;
+    case K::kDevice: {
+      // One that nobody here knows is left out.
+      const std::optional<Device> device = parse_device(argument.get<K::kDevice>().to_string());
+      return constant(device ? Value(*device) : Value());
+    }
+    default:
+      return constant(graph::to_value(argument, {}));  // refers to nothing
   }
-  throw Error(ErrorCode::kUnsupported, "a node takes an argument of a kind that only a newer version knows",
-              "export the program again with PyTorch 2.13, or use a newer Flambeau");
 }
 
 }  // namespace

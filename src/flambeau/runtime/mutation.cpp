@@ -1,6 +1,9 @@
 #include "flambeau/runtime/mutation.h"
 
+#include <algorithm>
 #include <numeric>
+
+#include "flambeau/ops/facts.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -19,19 +22,13 @@ class AliasSets {
   std::vector<Slot> parent_;
 };
 
-// Normalizations that use the batch's statistics write to the running ones, which no schema says.
-bool writes_statistics(const Instruction& instruction) {
-  const Schema& schema = instruction.op->schema;
-  for (size_t i = 0; i < schema.arguments.size(); ++i) {
-    const std::string& name = schema.arguments[i].name;
-    if (name != "training" && name != "use_input_stats") continue;
-    const bool* const is_on = instruction.arguments[i].constant.get_if<bool>();
-    return is_on == nullptr || *is_on;
-  }
-  return false;
-}
-bool is_statistic(const SchemaArgument& argument) {
-  return argument.name == "running_mean" || argument.name == "running_var";
+// Beside what its schema says.
+bool has_hidden_writes(const Instruction& instruction) {
+  const ops::Facts& facts = instruction.op->facts();
+  if (facts.hidden_writes.empty()) return false;
+  const std::optional<size_t> flag = instruction.op->schema.find_argument(facts.writes_when);
+  const bool* const is_on = instruction.arguments.at(flag.value()).constant.get_if<bool>();
+  return is_on == nullptr || *is_on;
 }
 
 }  // namespace
@@ -41,14 +38,17 @@ std::vector<bool> find_written_inputs(const Code& code) {
   std::vector<Slot> written;
   for (const Instruction& instruction : code.instructions) {
     const bool is_operator = instruction.kind == Instruction::Kind::kOperator;
-    const bool has_statistics = is_operator && writes_statistics(instruction);
+    const bool writes_more = is_operator && has_hidden_writes(instruction);
     for (size_t i = 0; i < instruction.arguments.size(); ++i) {
       const SchemaArgument* const argument = is_operator ? &instruction.op->schema.arguments[i] : nullptr;
+      const bool is_written =
+          argument != nullptr &&
+          (argument->is_written() ||
+           (writes_more && std::ranges::count(instruction.op->facts().hidden_writes, argument->name) > 0));
       // A branch may hand its operand on.
       const bool may_alias = argument == nullptr || argument->alias.has_value();
       for_each_slot(instruction.arguments[i], [&](Slot slot) {
-        if (argument != nullptr && (argument->is_written() || (has_statistics && is_statistic(*argument))))
-          written.push_back(slot);
+        if (is_written) written.push_back(slot);
         if (!may_alias) return;
         for (const Target& target : instruction.results) {
           for (const Slot result : target.slots) {

@@ -23,10 +23,32 @@ void mark_outputs(Plan& plan) {
   }
 }
 
+constexpr PlanPass kPasses[] = {
+    {"split rewritten buffers",
+     [](ops::Context&, Plan& plan, PackedWeights&) { split_rewritten_buffers(plan); }},
+    {"mark outputs", [](ops::Context&, Plan& plan, PackedWeights&) { mark_outputs(plan); }},
+    {"drop unread steps", [](ops::Context&, Plan& plan, PackedWeights&) { drop_unread_steps(plan); }},
+    {"prepare images",
+     [](ops::Context& context, Plan& plan, PackedWeights&) { prepare_images(context, plan); }},
+    {"prepare products", prepare_products},
+    {"prepare recurrent networks",
+     [](ops::Context& context, Plan& plan, PackedWeights&) { prepare_recurrent(context, plan); }},
+    {"place buffers", [](ops::Context&, Plan& plan, PackedWeights&) { place_buffers(plan); }},
+};
+
 }  // namespace
+
+std::span<const PlanPass> plan_passes() { return kPasses; }
 
 std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
                                 const std::vector<PlanInput>& inputs, PackedWeights& packed) {
+  std::unique_ptr<Plan> plan = record_plan(context, code, is_written, inputs);
+  for (const PlanPass& pass : kPasses) pass.run(context, *plan, packed);
+  return plan;
+}
+
+std::unique_ptr<Plan> record_plan(ops::Context& context, const Code& code,
+                                  const std::vector<bool>& is_written, const std::vector<PlanInput>& inputs) {
   auto plan = std::make_unique<Plan>();
   Recorder recorder(*plan, code);
   std::vector<Value> values;
@@ -56,13 +78,6 @@ std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const s
   for (Value& output : plan->outputs) {
     for_each_tensor(output, [&](Tensor& tensor) { tensor = recorder.restored(tensor, context.library()); });
   }
-  split_rewritten_buffers(*plan);
-  mark_outputs(*plan);
-  drop_unread_steps(*plan);
-  prepare_images(context, *plan);
-  prepare_products(context, *plan, packed);
-  prepare_recurrent(context, *plan);
-  place_buffers(*plan);
   return plan;
 }
 

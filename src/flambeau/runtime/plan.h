@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -79,6 +81,15 @@ struct PlanInput {
 // data.
 std::unique_ptr<Plan> make_plan(ops::Context& context, const Code& code, const std::vector<bool>& is_written,
                                 const std::vector<PlanInput>& inputs, PackedWeights& packed);
+
+// How a plan is made: the calls are written down, then each pass changes them, in this order.
+std::unique_ptr<Plan> record_plan(ops::Context& context, const Code& code,
+                                  const std::vector<bool>& is_written, const std::vector<PlanInput>& inputs);
+struct PlanPass {
+  std::string_view name;
+  void (*run)(ops::Context& context, Plan& plan, PackedWeights& packed);
+};
+std::span<const PlanPass> plan_passes();
 
 // Calls visit(tensor) for each tensor of a value.
 template <typename Visit>

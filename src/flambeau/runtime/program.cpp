@@ -113,6 +113,7 @@ struct Program::State {
     require_operators(missing);
     is_written = find_written_inputs(*code);
     bind_weights();
+    copy_small_weights();
     may_plan = options.plan;
     for (const Leaf& leaf : checker.leaves()) {
       for (const std::string& size : leaf.sizes)
@@ -126,6 +127,7 @@ struct Program::State {
       const auto found = weight_names.find(output.target);
       if (found != weight_names.end()) is_changed[found->second] = true;
     }
+    changed_count = static_cast<size_t>(std::ranges::count(is_changed, true));
   }
 
   void bind_weights() {
@@ -171,22 +173,69 @@ struct Program::State {
     }
   }
 
+  // A small model's weights become memory of its own: to ask the system at every run whether the file changed
+  // would take a noticeable part of the run.
+  void copy_small_weights() {
+    constexpr size_t kSmall = size_t{1} << 20;
+    std::unordered_map<const Storage*, std::shared_ptr<Storage>> copies;
+    size_t bytes = 0;
+    for (const Tensor& weight : weights) {
+      if (weight.layout() != Layout::kStrided || weight.quantizer() != nullptr) return;
+      const Storage& storage = *weight.storage();
+      if (!storage.mapping() || !copies.emplace(&storage, nullptr).second) continue;
+      bytes += storage.size();
+      if (bytes > kSmall) return;
+    }
+    for (Tensor& weight : weights) {
+      const auto found = copies.find(weight.storage().get());
+      if (found == copies.end()) continue;
+      std::shared_ptr<Storage>& copy = found->second;
+      if (!copy) {
+        copy = Storage::uninitialized(weight.storage()->size());
+        std::ranges::copy(weight.storage()->bytes(), copy->mutable_bytes().begin());
+      }
+      Tensor copied = Tensor::strided(weight.dtype(), weight.geometry(), copy, weight.device());
+      copied.set_requires_grad(weight.requires_grad());
+      weight = std::move(copied);
+    }
+    for (const std::shared_ptr<Mapping>& file : files) file->check_unchanged();
+    files.clear();
+  }
+
   Tensor weight(size_t index) const {
     const std::lock_guard lock(state_mutex);
     return weights[index];
   }
 
-  // Without constants, the weights that no run changes are left out: a plan has them already.
-  std::vector<Value> graph_inputs(std::span<const Value> leaves, bool with_constants) const {
+  std::vector<Value> graph_inputs(std::span<const Value> leaves) const {
     std::vector<Value> inputs(bindings.size());
     const std::lock_guard lock(state_mutex);
     for (size_t i = 0; i < bindings.size(); ++i) {
       const Binding& binding = bindings[i];
       if (binding.leaf != kNone) inputs[i] = leaves[binding.leaf];
-      if (binding.weight != kNone && (with_constants || is_changed[binding.weight]))
-        inputs[i] = weights[binding.weight];
+      if (binding.weight != kNone) inputs[i] = weights[binding.weight];
     }
     return inputs;
+  }
+
+  // What a plan takes at each run: the tensors among the graph's inputs that it does not have already, null
+  // for others.
+  struct PlanTensors {
+    std::vector<const Tensor*> inputs;
+    std::vector<Tensor> state;  // as it is now, whatever other runs make of it
+  };
+  PlanTensors plan_tensors(std::span<const Value> leaves) const {
+    PlanTensors tensors{std::vector<const Tensor*>(bindings.size()), {}};
+    tensors.state.reserve(changed_count);
+    std::unique_lock lock(state_mutex, std::defer_lock);
+    if (changed_count != 0) lock.lock();
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      const Binding& binding = bindings[i];
+      if (binding.leaf != kNone) tensors.inputs[i] = leaves[binding.leaf].get_if<Tensor>();
+      if (binding.weight != kNone && is_changed[binding.weight])
+        tensors.inputs[i] = &tensors.state.emplace_back(weights[binding.weight]);
+    }
+    return tensors;
   }
 
   // The plan for these inputs; null where there is none.
@@ -196,7 +245,7 @@ struct Program::State {
     const std::lock_guard lock(entry->mutex);
     if (entry->plan) return entry;
     if (entry->is_impossible) return nullptr;
-    const std::vector<Value> inputs = graph_inputs(leaves, true);
+    const std::vector<Value> inputs = graph_inputs(leaves);
     std::vector<PlanInput> plan_inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_state = bindings[i].weight != kNone && !is_changed[bindings[i].weight];
@@ -228,15 +277,15 @@ struct Program::State {
   // What the graph gives, by a plan where there is one.
   std::vector<Value> compute(ops::Context& context, std::span<const Value> leaves, Profile* profile) {
     if (const std::shared_ptr<PlanCache::Entry> entry = find_plan(context, leaves)) {
-      const std::vector<Value> inputs = graph_inputs(leaves, false);
+      const PlanTensors tensors = plan_tensors(leaves);
       const MemoryCharge memory(entry->plan->arena_bytes + entry->plan->scratch_bytes);
       std::unique_ptr<Workspace> workspace = PlanCache::take(*entry);
-      std::vector<Value> results = workspace->run(context, inputs, profile);
+      std::vector<Value> results = workspace->run(context, tensors.inputs, profile);
       PlanCache::give_back(*entry, std::move(workspace));
       if (profile != nullptr) label(*profile, *entry->plan);
       return results;
     }
-    std::vector<Value> inputs = graph_inputs(leaves, true);
+    std::vector<Value> inputs = graph_inputs(leaves);
     std::vector<Value> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!is_written[i]) continue;
@@ -342,6 +391,7 @@ struct Program::State {
   std::atomic<int> plan_failures = 0;
   std::atomic<bool> has_planned = false;
   std::vector<bool> is_changed;  // beside weights: runs update them
+  size_t changed_count = 0;
   PackedWeights packed;
   PlanCache plans;
 };

@@ -55,7 +55,7 @@ bool Recorder::is_known(std::span<const Value> arguments) const {
 }
 
 bool Recorder::may_fold(const ops::Operator& op, std::span<const Value> arguments) const {
-  if (op.is_random || op.schema.returns.empty() || !is_known(arguments)) return false;
+  if (op.is(ops::Trait::kRandom) || op.schema.returns.empty() || !is_known(arguments)) return false;
   bool may = true;
   uint64_t largest = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -193,7 +193,7 @@ std::vector<Value> Recorder::add_in_place(ops::Context& context, const ops::Oper
   if (base.kind == Kind::kView) return ops::execute(context, base, arguments);
   const Tensor& self = arguments[0].tensor();
   if (is_known(self)) demote(self.storage(), context.library());
-  if (base.kind == Kind::kKernel && base.is_elementwise && !ops::has_internal_overlap(self)) {
+  if (base.kind == Kind::kKernel && base.is(ops::Trait::kElementwise) && !ops::has_internal_overlap(self)) {
     const ops::Infos<Size> infos = base.shape(arguments);
     const bool fits = infos.size() == 1 && infos[0].dtype == self.dtype() && infos[0].sizes == self.sizes();
     const bool is_clear = std::ranges::none_of(arguments, [&](const Value& argument) {

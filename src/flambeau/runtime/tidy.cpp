@@ -16,7 +16,7 @@ void drop_unread_steps(Plan& plan) {
   std::vector<bool> is_needed(plan.steps.size(), false);
   for (size_t i = plan.steps.size(); i-- > 0;) {
     const Step& step = plan.steps[i];
-    is_needed[i] = step.outputs.empty() || step.op->is_random ||
+    is_needed[i] = step.outputs.empty() || step.op->is(ops::Trait::kRandom) ||
                    std::ranges::any_of(step.outputs, [&](const Tensor& output) {
                      const std::optional<size_t> index = plan.find_buffer(output);
                      return !index || is_read[*index] || plan.buffers[*index].kind == Buffer::Kind::kInput;

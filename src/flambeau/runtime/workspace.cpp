@@ -88,11 +88,12 @@ void Workspace::run_step(ops::Context& context, size_t index) {
   });
 }
 
-std::vector<Value> Workspace::run(ops::Context& context, std::span<const Value> inputs, Profile* profile) {
+std::vector<Value> Workspace::run(ops::Context& context, std::span<const Tensor* const> inputs,
+                                  Profile* profile) {
   for (size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& buffer = plan_.buffers[i];
     if (buffer.kind == Buffer::Kind::kInput) {
-      const Tensor& input = inputs[buffer.input].tensor();
+      const Tensor& input = *inputs[buffer.input];
       set_storage(i, input.storage(), static_cast<size_t>(input.offset()) * input.element_size());
     } else if (buffer.kind == Buffer::Kind::kOutput) {
       set_storage(i, context.allocate_storage(buffer.bytes), 0);

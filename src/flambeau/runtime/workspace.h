@@ -16,9 +16,11 @@ class Workspace {
   // The plan must outlive it.
   explicit Workspace(const Plan& plan);
 
-  // `inputs` are the graph's, of the shapes the plan was made for. Gives the graph's outputs, in memory of
-  // their own. Allocates nothing else.
-  std::vector<Value> run(ops::Context& context, std::span<const Value> inputs, Profile* profile = nullptr);
+  // `inputs` are the graph's, of the shapes the plan was made for; those that are no tensor, and those that
+  // the plan took as constants, are not looked at. Gives the graph's outputs, in memory of their own.
+  // Allocates nothing else.
+  std::vector<Value> run(ops::Context& context, std::span<const Tensor* const> inputs,
+                         Profile* profile = nullptr);
 
  private:
   struct Patch {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -81,10 +82,17 @@ class ShortList {
   T* end() { return begin() + size_; }
   const T* begin() const { return heap_ ? heap_.get() : inline_; }
   const T* end() const { return begin() + size_; }
-  T& operator[](size_t i) { return begin()[i]; }
-  const T& operator[](size_t i) const { return begin()[i]; }
-  T& back() { return begin()[size_ - 1]; }
-  const T& back() const { return begin()[size_ - 1]; }
+  // Elements inside are no memory of their own that a sanitizer would watch, hence the asserts.
+  T& operator[](size_t i) {
+    assert(i < size_);
+    return begin()[i];
+  }
+  const T& operator[](size_t i) const {
+    assert(i < size_);
+    return begin()[i];
+  }
+  T& back() { return (*this)[size_ - 1]; }
+  const T& back() const { return (*this)[size_ - 1]; }
   operator std::span<const T>() const { return {begin(), size_}; }  // NOLINT
   std::span<const T> span() const { return {begin(), size_}; }
   operator std::span<const int64_t>() const  // NOLINT(google-explicit-constructor)
@@ -113,12 +121,14 @@ class ShortList {
     begin()[size_++] = std::move(value);
   }
   void insert(size_t at, T value) {
+    assert(at <= size_);
     if (size_ == capacity_) grow();
     ++size_;
     std::move_backward(begin() + at, end() - 1, end());
     begin()[at] = std::move(value);
   }
   void erase(size_t at) {
+    assert(at < size_);
     std::move(begin() + at + 1, end(), begin() + at);
     --size_;
   }

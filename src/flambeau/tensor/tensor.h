@@ -90,6 +90,11 @@ class Tensor {
   const Geometry& geometry() const { return geometry_; }
   int64_t element_count() const { return count_; }
   size_t element_size() const { return dtype_size(dtype_); }
+  // Bytes from one element of a dimension to the next. 0 without elements: strides of nothing may be as large
+  // as numbers go.
+  int64_t byte_stride(size_t d) const {
+    return count_ == 0 ? 0 : strides()[d] * static_cast<int64_t>(element_size());
+  }
   // Bytes the elements take when packed together; for sparse tensors, of all parts.
   uint64_t byte_count() const;
   bool is_contiguous() const;

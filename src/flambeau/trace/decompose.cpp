@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/trace/fake.h"
@@ -120,7 +121,7 @@ class Retracer final : public Replay {
     for (const Argument& input : program_.graph().inputs()) {
       const graph::Value* const value = input.value();
       if (value == nullptr) {
-        made_.graph().add_input(tracer_.argument(SymbolicProgram::argument(input, {})));
+        made_.graph().add_input(tracer_.argument(graph::to_value(input, {})));
       } else if (const graph::TensorMeta* const meta = value->tensor()) {
         const Tensor inside = symbols_.tensor(*meta);
         tracer_.add_input(value->name(), inside);
@@ -147,7 +148,7 @@ class Retracer final : public Replay {
         graph::Value& input = *made_.graph().find(value->name());
         made.argument = value->tensor() != nullptr ? Argument::tensor(input) : Argument::sym_int(input);
       } else {
-        made.argument = tracer_.argument(SymbolicProgram::argument(spec.argument, {}));
+        made.argument = tracer_.argument(graph::to_value(spec.argument, {}));
       }
     }
   }
@@ -283,7 +284,10 @@ class Retracer final : public Replay {
       if (spec.kind != OutputKind::kBufferMutation && spec.kind != OutputKind::kParameterMutation) continue;
       graph::Value* const value = spec.argument.value();
       const graph::Node* const node = value == nullptr ? nullptr : value->producer();
-      if (node == nullptr || node->target != "torch.ops.aten.copy.default") continue;
+      const std::optional<OperatorName> name =
+          node == nullptr ? std::nullopt : find_python_operator(node->target);
+      const ops::Operator* const op = name ? library_->find(*name) : nullptr;
+      if (op == nullptr || !op->is(ops::Trait::kReplaces)) continue;
       value->replace_uses_with(*node->inputs()[1].argument.value());
     }
   }

@@ -72,7 +72,6 @@ class Functionalizer : public ops::Interceptor {
   std::vector<Value> wrap_all(std::vector<Value> results);
   std::vector<Value> call_view(const ops::Operator& op, std::span<const Value> arguments);
   std::vector<Value> call_write(const ops::Operator& op, std::span<const Value> arguments);
-  std::vector<Value> call_batch_norm(std::span<const Value> arguments);
   // A view that changes what its argument is: unsqueeze_.
   std::vector<Value> call_view_in_place(const ops::Operator& op, std::span<const Value> arguments);
 

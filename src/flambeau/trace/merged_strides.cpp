@@ -1,6 +1,5 @@
 #include "flambeau/trace/merged_strides.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -50,13 +49,6 @@ void join_and_split(const ops::Info<SymInt>& info, const ShortList<SymInt>& size
 }
 
 }  // namespace
-
-bool is_reshaping(const ops::Operator& op) {
-  static constexpr std::string_view kNames[] = {"aten::_unsafe_view", "aten::flatten",    "aten::ravel",
-                                                "aten::reshape",      "aten::reshape_as", "aten::unflatten",
-                                                "aten::view",         "aten::view_as"};
-  return std::ranges::find(kNames, op.schema.name.name) != std::end(kNames);
-}
 
 void set_merged_strides(const ops::Info<SymInt>& self, ops::Info<SymInt>& result) {
   // A copy is made row-major first.

@@ -5,15 +5,11 @@
 #pragma once
 
 #include "flambeau/ops/info.h"
-#include "flambeau/ops/operator.h"
 
 namespace flambeau::trace {
 
-// Is it one of the operators that show the same elements with other sizes?
-bool is_reshaping(const ops::Operator& op);
-
-// Sets the strides of the result of such an operator on `self`. Where the sizes do not tell, they stay as
-// they are.
+// Sets the strides of the result of an operator with Trait::kReshapes on `self`. Where the sizes do not tell,
+// they stay as they are.
 void set_merged_strides(const ops::Info<symbolic::SymInt>& self, ops::Info<symbolic::SymInt>& result);
 
 }  // namespace flambeau::trace

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/nn/functional/control_flow.h"
 #include "flambeau/ops/call.h"
+#include "flambeau/ops/facts.h"
 #include "flambeau/ops/symbol/python_functions.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/symbol_arithmetic.h"
-#include "flambeau/trace/symbolic_program.h"
 
 namespace flambeau::trace {
 namespace {
@@ -52,7 +53,7 @@ nn::Tree list_tree(std::span<const Value> values) {
 }  // namespace
 
 Value Replay::get(const Argument& argument) const {
-  return SymbolicProgram::argument(argument, [this](const graph::Value& value) {
+  return graph::to_value(argument, [this](const graph::Value& value) {
     const auto found = values_.find(&value);
     if (found == values_.end())
       throw Error(ErrorCode::kCorrupt,
@@ -87,15 +88,16 @@ std::vector<Value> Replay::run_inner(const graph::Graph& graph, std::span<const 
 std::vector<Value> Replay::results_of(const graph::Node& node) {
   if (node.target.starts_with(kHigherOrder)) return call_higher_order(node);
   if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
-    if (assert_again(node, *name)) return {};
-    return call_operator(node, *name);
+    const ops::Operator& op = context_.library().get(*name);
+    if (assert_again(node, op)) return {};
+    return call_operator(node, op);
   }
   return call_function(node);
 }
 
-bool Replay::assert_again(const graph::Node& node, const OperatorName& name) {
-  if (name.name == "aten::_assert_tensor_metadata") return nn::observer() != nullptr;  // the tracer adds them
-  if (name.name != "aten::_assert_scalar") return false;
+bool Replay::assert_again(const graph::Node& node, const ops::Operator& op) {
+  if (op.is(ops::Trait::kAssertsMetadata)) return nn::observer() != nullptr;  // the tracer adds them
+  if (!op.is(ops::Trait::kAssertsNumber)) return false;
   const graph::Value* const value = node.inputs().at(0).argument.value();
   const auto condition = conditions_.find(value);
   if (condition == conditions_.end()) return false;
@@ -103,8 +105,7 @@ bool Replay::assert_again(const graph::Node& node, const OperatorName& name) {
   return true;
 }
 
-std::vector<Value> Replay::call_operator(const graph::Node& node, const OperatorName& name) {
-  const ops::Operator& op = context_.library().get(name);
+std::vector<Value> Replay::call_operator(const graph::Node& node, const ops::Operator& op) {
   std::vector<Value> positional;
   ops::KeywordArguments keywords;
   for (const graph::NamedArgument& input : node.inputs()) {
@@ -116,15 +117,9 @@ std::vector<Value> Replay::call_operator(const graph::Node& node, const Operator
   }
   const std::vector<Value> arguments = ops::bind_arguments(op.schema, positional, keywords);
   // Sizes are known; they are asked for as a model does, rather than computed.
-  if (op.schema.name.base_name() == "sym_size")
-    return {nn::int_value(nn::size(arguments[0].tensor(), arguments[1].get<int64_t>()))};
-  if (op.schema.name.base_name() == "sym_numel") return {nn::int_value(nn::numel(arguments[0].tensor()))};
-  if (arguments.empty() || !arguments[0].is_tensor() || !op.schema.name.base_name().starts_with("sym_"))
-    return ops::call(context_, op, arguments);
-  const ops::Info<SymInt> info = symbolic_info(arguments[0].tensor());
-  if (op.schema.name.base_name() == "sym_storage_offset") return {nn::int_value(info.offset)};
-  if (op.schema.name.base_name() == "sym_stride")
-    return {nn::int_value(info.strides[ops::wrap_dim(arguments[1].get<int64_t>(), info.dim())])};
+  if (const std::optional<ops::SizeCall> call = op.facts().as<ops::SizeCall>(arguments))
+    return {nn::int_value(call->dim ? nn::size(*call->tensor, *call->dim) : nn::numel(*call->tensor))};
+  if (op.is(ops::Trait::kReadsGeometry)) return ops::execute(context_, op, arguments);
   return ops::call(context_, op, arguments);
 }
 

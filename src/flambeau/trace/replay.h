@@ -39,11 +39,11 @@ class Replay {
 
  private:
   std::vector<Value> results_of(const graph::Node& node);
-  std::vector<Value> call_operator(const graph::Node& node, const OperatorName& name);
+  std::vector<Value> call_operator(const graph::Node& node, const ops::Operator& op);
   std::vector<Value> call_function(const graph::Node& node);
   std::vector<Value> tensors_of(const graph::Argument& argument);
   // Assertions, and what tells the tracer of numbers: they are asked of the model again. False for others.
-  bool assert_again(const graph::Node& node, const OperatorName& name);
+  bool assert_again(const graph::Node& node, const ops::Operator& op);
   void give(const graph::Node& node, const std::vector<Value>& results);
 
   ops::Context& context_;

@@ -9,7 +9,6 @@
 namespace flambeau::trace {
 namespace {
 
-using graph::ArgumentKind;
 using symbolic::Expr;
 using symbolic::Number;
 using symbolic::NumberKind;
@@ -26,15 +25,6 @@ ValueRange range_of(const graph::ExportedProgram& program, std::string_view name
 
 Device device_of(const graph::DeviceSpec& spec) {
   return parse_device(spec.to_string()).value_or(Device{.type = DeviceType::kOther});
-}
-
-template <typename Number>
-Value number_value(const graph::SymArgument<Number>& number, const SymbolicProgram::Lookup& lookup) {
-  return number.ref ? lookup(*number.ref) : Value(number.literal);
-}
-
-Tensor tensor_value(const graph::ValueRef& ref, const SymbolicProgram::Lookup& lookup) {
-  return ref ? lookup(*ref).tensor() : Tensor();
 }
 
 }  // namespace
@@ -83,69 +73,6 @@ Tensor SymbolicProgram::tensor(const graph::TensorMeta& meta) const {
   Tensor tensor = make_fake(info);
   tensor.set_requires_grad(meta.requires_grad);
   return tensor;
-}
-
-Value SymbolicProgram::argument(const graph::Argument& argument, const Lookup& lookup) {
-  switch (argument.kind()) {
-    case ArgumentKind::kNone:
-      return {};
-    case ArgumentKind::kTensor:
-      return lookup(*argument.get<ArgumentKind::kTensor>());
-    case ArgumentKind::kOptionalTensor: {
-      const graph::ValueRef& ref = argument.get<ArgumentKind::kOptionalTensor>();
-      return ref ? lookup(*ref) : Value();
-    }
-    case ArgumentKind::kTensors:
-    case ArgumentKind::kOptionalTensors: {
-      TensorList list;
-      argument.for_each_ref([&](const graph::ValueRef& ref) { list.push_back(tensor_value(ref, lookup)); });
-      return list;
-    }
-    case ArgumentKind::kInt:
-      return argument.get<ArgumentKind::kInt>();
-    case ArgumentKind::kInts:
-      return Dims(std::span<const int64_t>(argument.get<ArgumentKind::kInts>()));
-    case ArgumentKind::kFloat:
-      return argument.get<ArgumentKind::kFloat>();
-    case ArgumentKind::kFloats:
-      return argument.get<ArgumentKind::kFloats>();
-    case ArgumentKind::kString:
-      return argument.get<ArgumentKind::kString>();
-    case ArgumentKind::kStrings:
-      return argument.get<ArgumentKind::kStrings>();
-    case ArgumentKind::kSymInt:
-      return number_value(argument.get<ArgumentKind::kSymInt>(), lookup);
-    case ArgumentKind::kSymBool:
-      return number_value(argument.get<ArgumentKind::kSymBool>(), lookup);
-    case ArgumentKind::kSymFloat:
-      return number_value(argument.get<ArgumentKind::kSymFloat>(), lookup);
-    case ArgumentKind::kSymInts: {
-      ValueList list;
-      for (const auto& number : argument.get<ArgumentKind::kSymInts>())
-        list.push_back(number_value(number, lookup));
-      return list;
-    }
-    case ArgumentKind::kScalarType:
-      return argument.get<ArgumentKind::kScalarType>();
-    case ArgumentKind::kMemoryFormat:
-      return argument.get<ArgumentKind::kMemoryFormat>();
-    case ArgumentKind::kLayout:
-      return argument.get<ArgumentKind::kLayout>();
-    case ArgumentKind::kDevice:
-      return device_of(argument.get<ArgumentKind::kDevice>());
-    case ArgumentKind::kBool:
-      return argument.get<ArgumentKind::kBool>();
-    case ArgumentKind::kBools: {
-      const auto& flags = argument.get<ArgumentKind::kBools>();
-      return std::vector<bool>(flags.begin(), flags.end());
-    }
-    case ArgumentKind::kComplex:
-      return argument.get<ArgumentKind::kComplex>();
-    default:
-      break;
-  }
-  throw Error(ErrorCode::kUnsupported, fmt::format("an argument of kind {} cannot be traced again",
-                                                   argument_kind_key(argument.kind())));
 }
 
 }  // namespace flambeau::trace

@@ -2,13 +2,11 @@
 // constants of its nodes.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <unordered_map>
 
 #include "flambeau/graph/program.h"
 #include "flambeau/trace/shape_env.h"
-#include "flambeau/value/value.h"
 
 namespace flambeau::trace {
 
@@ -21,11 +19,6 @@ class SymbolicProgram {
   symbolic::SymInt number(const graph::SymInt& number) const;
   // A tensor without data.
   Tensor tensor(const graph::TensorMeta& meta) const;
-
-  // Gives what a value of the graph is now.
-  using Lookup = std::function<Value(const graph::Value& value)>;
-  // Throws Error(kUnsupported) for what no operator takes.
-  static Value argument(const graph::Argument& argument, const Lookup& lookup);
 
  private:
   symbolic::Expr expr(const std::string& text) const;

@@ -7,6 +7,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/facts.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/print.h"
 #include "flambeau/symbolic/relation.h"
@@ -62,14 +63,11 @@ std::string_view comparison_name(symbolic::Kind kind) {
   }
 }
 
-// Rules of shapes ask a Scalar for its kind, so any integer stands for a symbol; but arange counts with it.
-std::vector<Value> with_plain_numbers(const Schema& schema, std::span<const Value> arguments) {
+// Rules of shapes that take a Scalar ask for its kind, so any integer stands for a symbol.
+std::vector<Value> with_plain_numbers(const ops::Operator& rule, std::span<const Value> arguments) {
   std::vector<Value> plain(arguments.begin(), arguments.end());
-  if (schema.name.name == "aten::arange") return plain;
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const Type& type = schema.arguments[i].type;
-    const Type& inner = type.kind() == TypeKind::kOptional ? type.element() : type;
-    if (inner.kind() == TypeKind::kNumber && plain[i].is<SymInt>()) plain[i] = 1;
+  for (size_t i = 0; i < rule.shape_parameters.size() && i < plain.size(); ++i) {
+    if (rule.shape_parameters[i].kind == ops::Parameter::kNumber && plain[i].is<SymInt>()) plain[i] = 1;
   }
   return plain;
 }
@@ -118,6 +116,31 @@ ops::Infos<N> contiguous_infos(const ops::Infos<N>& infos) {
   for (const ops::Info<N>& info : infos) made.push_back(ops::contiguous(info.dtype, info.sizes, info.device));
   return made;
 }
+
+// The library's operators that give a Scalar for a tensor give its only element.
+bool gives_element(const ops::Operator& op, std::span<const Value> arguments) {
+  const Schema& schema = op.schema;
+  return schema.returns.size() == 1 && schema.returns[0].type.is(TypeKind::kNumber) && !op.user_function &&
+         !arguments.empty() && arguments[0].is_tensor();
+}
+
+// Numbers without a hint.
+class UnbackedNumbers final : public ops::DataNumbers {
+ public:
+  explicit UnbackedNumbers(ShapeEnv& env) : env_(env) {}
+  SymInt size(const std::optional<SymInt>& most) override {
+    return env_.unbacked_size(most && most->is_literal() ? std::optional(most->literal()) : std::nullopt);
+  }
+  bool is_from_data(const SymInt& number) const override { return env_.has_unbacked(number.expr()); }
+  bool is_within(const SymInt& number, const SymInt& size) const override {
+    const Expr expr = number.expr();
+    return env_.known(symbolic::ge(expr, Expr(0))).value_or(false) &&
+           env_.known(symbolic::le(expr, size.expr())).value_or(false);
+  }
+
+ private:
+  ShapeEnv& env_;
+};
 
 // Sets a flag while it lives.
 class Within {
@@ -399,103 +422,33 @@ Argument Tracer::argument(const Value& value) {
 
 // ---- calls
 
-std::optional<std::vector<Value>> Tracer::unbacked_results(const ops::Operator& op,
-                                                           std::span<const Value> arguments) {
-  const std::string_view name = op.schema.name.name;
-  if (arguments.empty() || !arguments[0].is_tensor()) return {};
-  const ops::Info<SymInt> self = symbolic_info(arguments[0].tensor());
-  std::vector<Value> results;
-  if (name == "aten::item" || name == "aten::_local_scalar_dense") {
-    const DTypeInfo& type = dtype_info(self.dtype);
-    if (type.is_floating || type.is_complex || self.dtype == DType::kBool) {
+std::optional<Value> Tracer::result_from_data(const ops::Operator& op, std::span<const Value> arguments) {
+  if (gives_element(op, arguments)) {
+    const DType dtype = arguments[0].tensor().dtype();
+    const DTypeInfo& type = dtype_info(dtype);
+    if (type.is_floating || type.is_complex || dtype == DType::kBool) {
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("a number of a {} tensor is asked for while tracing", type.name),
                   "keep it a tensor: operators take tensors of one element, and cond() chooses by them");
     }
-    results.emplace_back(env_.unbacked());
-    return results;
+    return env_.unbacked();
   }
-  if (name == "aten::slice") return unbacked_slice(arguments);
-  const bool is_index =
-      name == "aten::index" && std::ranges::any_of(arguments[1].get<TensorList>(), [](const Tensor& index) {
-        return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
-      });
-  if (name == "aten::one_hot") {
-    const SymInt classes = arguments[1].get<int64_t>();
-    if (classes < 1) return {};
-    SymIntList sizes = self.sizes;
-    sizes.push_back(classes);
-    results.emplace_back(make_fake(ops::contiguous<SymInt>(DType::kInt64, sizes)));
-    return results;
-  }
-  if (name != "aten::nonzero" && name != "aten::masked_select" && !is_index) return {};
-  const auto most_of = [](const ops::Info<SymInt>& info) {
-    const SymInt count = info.element_count();
-    return count.is_literal() ? std::optional(count.literal()) : std::nullopt;
-  };
-  ops::Info<SymInt> info;
-  if (is_index) {
-    // A mask counts as one index of a length of its own for each of its dimensions.
-    TensorList indices;
-    for (const Tensor& index : arguments[1].get<TensorList>()) {
-      if (!index.defined() || (index.dtype() != DType::kBool && index.dtype() != DType::kUInt8)) {
-        indices.push_back(index);
-        continue;
-      }
-      const ops::Info<SymInt> mask = symbolic_info(index);
-      const SymInt count = env_.unbacked_size(most_of(mask));
-      for (size_t d = 0; d < mask.dim(); ++d)
-        indices.push_back(make_fake(ops::contiguous<SymInt>(DType::kInt64, {count})));
-    }
-    const std::vector<Value> replaced = {arguments[0], indices};
-    info = op.symbolic_shape(replaced).at(0);
-  } else if (name == "aten::nonzero") {
-    const SymInt count = env_.unbacked_size(most_of(self));
-    info = ops::contiguous<SymInt>(DType::kInt64, {count, SymInt(static_cast<int64_t>(self.dim()))});
-    info.strides = {SymInt(1), count};
-  } else {
-    info = ops::contiguous<SymInt>(self.dtype, {env_.unbacked_size(most_of(self))});
-  }
-  results.emplace_back(make_fake(info));
-  return results;
-}
-
-// Where data decides where a slice begins or ends, its length is a number of its own.
-std::optional<std::vector<Value>> Tracer::unbacked_slice(std::span<const Value> arguments) {
-  const auto is_unknown = [&](const Value& bound) {
-    const SymInt* const number = bound.get_if<SymInt>();
-    return number != nullptr && env_.has_unbacked(number->expr());
-  };
-  if (!is_unknown(arguments[2]) && !is_unknown(arguments[3])) return {};
-  ops::Info<SymInt> info = symbolic_info(arguments[0].tensor());
-  const size_t dim = ops::wrap_dim(arguments[1].get<int64_t>(), info.dim());
-  const SymInt size = info.sizes[dim];
-  const auto lies_inside = [&](const Value& bound) {
-    if (!is_unknown(bound)) return true;
-    const Expr expr = bound.get<SymInt>().expr();
-    return env_.known(symbolic::ge(expr, Expr(0))).value_or(false) &&
-           env_.known(symbolic::le(expr, size.expr())).value_or(false);
-  };
-  if (lies_inside(arguments[2]) && lies_inside(arguments[3])) return {};
-  info.sizes[dim] = env_.unbacked_size(size.is_literal() ? std::optional(size.literal()) : std::nullopt);
-  if (is_unknown(arguments[2])) info.offset = env_.unbacked_size();
-  const Value& step = arguments[4];
-  info.strides[dim] =
-      info.strides[dim] * (step.is<SymInt>() ? step.get<SymInt>() : SymInt(step.get<int64_t>()));
-  std::vector<Value> results;
-  results.emplace_back(make_fake(info));
-  return results;
+  const ops::Facts& facts = op.facts();
+  if (facts.data_shape == nullptr) return {};
+  UnbackedNumbers numbers(env_);
+  const std::optional<ops::Info<SymInt>> info = facts.data_shape(arguments, numbers);
+  return info ? std::optional<Value>(make_fake(*info)) : std::nullopt;
 }
 
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
                                         std::span<const Value> given) {
   const Within within(is_inside_);
-  if (std::optional<std::vector<Value>> results = unbacked_results(op, given)) return std::move(*results);
+  if (std::optional<Value> result = result_from_data(op, given)) return {*std::move(result)};
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
   if (schema.returns.empty()) return results;
-  const std::vector<Value> plain = with_plain_numbers(schema, given);
+  const std::vector<Value> plain = with_plain_numbers(rule, given);
   const std::span<const Value> arguments = plain;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
@@ -524,7 +477,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     const bool is_copy = op.kind == ops::Kind::kViewCopy;
     if (has_symbols(arguments)) {
       ops::Infos<SymInt> infos = rule.symbolic_shape(arguments);
-      if (merges_strides && is_reshaping(op))
+      if (merges_strides && op.is(ops::Trait::kReshapes))
         set_merged_strides(symbolic_info(arguments[0].tensor()), infos.at(0));
       box(is_copy ? contiguous_infos(infos) : infos);
     } else {
@@ -598,21 +551,16 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
 }
 
 void Tracer::fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments) {
-  const std::string_view name = op.schema.name.name;
-  if (op.schema.name.overload != "input" ||
-      (name != "aten::lstm" && name != "aten::gru" && name != "aten::rnn_tanh" && name != "aten::rnn_relu"))
-    return;
-  const SymbolicGeometry* const input = arguments[0].tensor().symbolic_geometry();
-  if (input == nullptr) return;
-  const bool is_batch_first = arguments[*op.schema.find_argument("batch_first")].get<bool>();
-  env_.specialize(input->sizes[is_batch_first ? 1 : 0]);
+  const std::optional<ops::RecurrentCall> call = op.facts().as<ops::RecurrentCall>(arguments);
+  const SymbolicGeometry* const input = call ? call->input->symbolic_geometry() : nullptr;
+  if (input != nullptr) env_.specialize(input->sizes[call->sequence_dim()]);
 }
 
 std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,
                                 std::span<const Value> arguments) {
   fix_sequence_lengths(op, arguments);
   // PyTorch asserts what a conversion was traced with: it would be another operator for another type.
-  if (!is_inside_ && op.schema.name.name == "aten::to" && op.schema.name.overload != "other") {
+  if (!is_inside_ && op.is(ops::Trait::kConverts)) {
     const Tensor& self = arguments[0].tensor();
     Argument asserted = tensor_argument(self);
     graph::Node& node =

@@ -102,9 +102,7 @@ class Tracer : public ops::Interceptor {
   std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
   // What data decides: symbols of its own. Nothing where the operator is another one.
-  std::optional<std::vector<Value>> unbacked_results(const ops::Operator& op,
-                                                     std::span<const Value> arguments);
-  std::optional<std::vector<Value>> unbacked_slice(std::span<const Value> arguments);
+  std::optional<Value> result_from_data(const ops::Operator& op, std::span<const Value> arguments);
   // At the end of the graph, or before the node at which assertions are put in.
   graph::Node& new_node(std::string target, std::string_view name);
   std::string fresh_name(std::string_view base);

@@ -41,6 +41,8 @@ constexpr FlagName kFlagNames[] = {
     {"flexible_layout", OperatorFlag::kFlexibleLayout},
     {"cudagraph_unsafe", OperatorFlag::kCudagraphUnsafe},
     {"out_variant", OperatorFlag::kOutVariant},
+    {"files", OperatorFlag::kFiles},
+    {"kept_in_core", OperatorFlag::kKeptInCore},
 };
 
 // Name and overload of one operator, as views of texts that live elsewhere.

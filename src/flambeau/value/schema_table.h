@@ -34,6 +34,9 @@ enum class OperatorFlag : uint32_t {
   kFlexibleLayout = 1U << 16,
   kCudagraphUnsafe = 1U << 17,
   kOutVariant = 1U << 18,
+  // What no tag says.
+  kFiles = 1U << 19,       // reads or writes files
+  kKeptInCore = 1U << 20,  // a check on symbols or tensors that decompositions leave in core programs
 };
 
 // PyTorch's name of the flag: "nondeterministic_seeded".

@@ -12,6 +12,7 @@ name and number give the same call again."""
 import argparse
 import fnmatch
 import json
+import math
 import os
 import pathlib
 import queue
@@ -23,7 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from cases import Generator, TensorCase, map_values, parse_schema  # noqa: E402
+from cases import Generator, TensorCase, Variation, map_values, parse_schema  # noqa: E402
 from program_form import make_program  # noqa: E402
 
 TIME_LIMIT = 1.0
@@ -38,11 +39,12 @@ IS_SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 class Caller:
     """Makes single calls in this process."""
 
-    def __init__(self):
+    def __init__(self, valid_calls=None):
         import flambeau
         import numpy
 
         self.flambeau, self.numpy = flambeau, numpy
+        self.valid_calls = json.loads(pathlib.Path(valid_calls).read_text()) if valid_calls else {}
         self.session = flambeau.Session()
         self.session.set_threads(2)
         self.session.manual_seed(0)
@@ -50,6 +52,11 @@ class Caller:
 
     def schema(self, name):
         return parse_schema(self.session.schema(name))
+
+    def arguments(self, name, number, seed):
+        given = f"{seed}:{name}:{number}"
+        generator = Variation(given, self.valid_calls[name]) if name in self.valid_calls else Generator(given)
+        return generator.arguments(self.schema(name))
 
     def tensor(self, case):
         low, high = (0, -case.seed) if case.seed < 0 else (-3, 6)
@@ -67,7 +74,7 @@ class Caller:
     def call(self, name, number, seed, route):
         """Nothing, or what was found."""
         schema = self.schema(name)
-        positional, named = Generator(f"{seed}:{name}:{number}").arguments(schema)
+        positional, named = self.arguments(name, number, seed)
         started = time.monotonic()
         try:
             if route == "python":
@@ -97,18 +104,20 @@ class Caller:
             for item in result[:8]:
                 self.read(item)
         elif isinstance(result, self.flambeau.Tensor):
-            if result.size <= 4096 and result.device == "cpu" and result.layout == "strided":
+            # Without elements it may still be endless empty lists.
+            is_small = math.prod(max(size, 1) for size in result.shape) <= 4096
+            if is_small and result.device == "cpu" and result.layout == "strided":
                 result.tolist()
             repr(result)
 
 
-def work():
+def work(valid_calls):
     """A worker: takes {name, first, last, seed, route} a line, says 'B number' before a call and 'F number text' for what
     it found, and 'E' at the end."""
     if not IS_SANITIZED:
         resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    caller = Caller()
+    caller = Caller(valid_calls)
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
@@ -126,8 +135,9 @@ def work():
 class Worker:
     """One process and the thread that watches it."""
 
-    def __init__(self, tasks, report):
+    def __init__(self, tasks, report, valid_calls):
         self.tasks, self.report = tasks, report
+        self.command = [sys.executable, __file__, "--worker"] + (["--valid-calls", valid_calls] if valid_calls else [])
         self.process = None
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -135,7 +145,7 @@ class Worker:
     def start_process(self):
         self.errors = open(os.memfd_create("errors"), "w+b")  # noqa: SIM115: it lives as long as the process
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0)
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0)
         self.lines = queue.Queue()
         stdout, lines = self.process.stdout, self.lines
         threading.Thread(target=lambda: [lines.put(line) for line in stdout] and None or lines.put(None), daemon=True).start()
@@ -184,7 +194,7 @@ class Worker:
                 return task["last"]
 
 
-def attack(names, calls, seed, routes, workers, say=print):
+def attack(names, calls, seed, routes, workers, say=print, valid_calls=None):
     """What was found, as (route, name, number, text)."""
     tasks, found, lock = queue.Queue(), [], threading.Lock()
     for name in names:
@@ -196,7 +206,7 @@ def attack(names, calls, seed, routes, workers, say=print):
             found.append((task["route"], task["name"], number, text))
             say(f"{task['name']} {number} ({task['route']}): {text.strip()[:1500]}", flush=True)
 
-    for worker in [Worker(tasks, report) for _ in range(workers)]:
+    for worker in [Worker(tasks, report, valid_calls) for _ in range(workers)]:
         worker.thread.join()
     return found
 
@@ -211,26 +221,34 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=500, help="of each overload, by each route")
     parser.add_argument("--only", default="*", help="operators whose name matches, e.g. 'aten::pad*'")
+    parser.add_argument("--part", default="1/1", help="of the operators, e.g. 2/4 for the second quarter")
+    parser.add_argument("--from", dest="first", default="", help="operators from that name on")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--route", choices=ROUTES)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--replay", nargs=2, metavar=("NAME", "NUMBER"), help="one call, in this process")
+    parser.add_argument("--valid-calls", metavar="FILE", help="vary these calls (of valid_calls.py) instead of random ones")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        return work()
+        return work(options.valid_calls)
     routes = [options.route] if options.route else list(ROUTES)
     if options.replay:
         name, number = options.replay[0], int(options.replay[1])
-        caller = Caller()
-        positional, named = Generator(f"{options.seed}:{name}:{number}").arguments(caller.schema(name))
+        caller = Caller(options.valid_calls)
+        positional, named = caller.arguments(name, number, options.seed)
         print(caller.session.schema(name), positional, named, sep="\n", flush=True)
         for route in routes:
             print(route, caller.call(name, number, options.seed, route) or "nothing found", flush=True)
         return 0
-    names = operator_names(options.only)
+    part, parts = map(int, options.part.split("/"))
+    names = [name for name in operator_names(options.only) if name >= options.first]
+    names = names[len(names) * (part - 1) // parts : len(names) * part // parts]
     started = time.monotonic()
-    found = attack(names, options.calls, options.seed, routes, options.workers)
+    if options.valid_calls:
+        known = json.loads(pathlib.Path(options.valid_calls).read_text())
+        names = [name for name in names if name in known]
+    found = attack(names, options.calls, options.seed, routes, options.workers, valid_calls=options.valid_calls)
     calls = len(names) * options.calls * len(routes)
     print(f"{len(names)} operators, {calls} calls in {time.monotonic() - started:.0f} s, {len(found)} findings")
     return 1 if found else 0

@@ -222,6 +222,87 @@ class Generator:
         return given, named
 
 
+class Variation(Generator):
+    """A call that PyTorch takes, with a thing or two in it changed: it gets past checks that random ones end at."""
+
+    def __init__(self, seed, calls):
+        super().__init__(seed)
+        self.calls = calls  # (positional, named); tensors are {"tensor": [dtype, sizes]}, floats and complex ones texts
+
+    def arguments(self, schema):
+        positional, named = self.random.choice(self.calls)
+        count = 0
+
+        def counted(value):
+            nonlocal count
+            count += 1
+            return value
+
+        map_values([positional, list(named.values())], counted)
+        changed = {self.random.randrange(max(count, 1)) for _ in range(self.random.choice([0, 1, 1, 1, 2]))}
+        at = -1
+
+        def varied(value):
+            nonlocal at
+            at += 1
+            value = self.decoded(value)
+            return self.varied(value) if at in changed else value
+
+        return map_values(positional, varied), {name: map_values(value, varied) for name, value in named.items()}
+
+    def decoded(self, value):
+        if not isinstance(value, dict):
+            return value
+        if "number" in value:
+            return complex(value["number"]) if "j" in value["number"] else float(value["number"])
+        dtype, sizes = value["tensor"]
+        is_small = dtype in ("int64", "int32") or self.random.random() < 0.2  # positions, or chances
+        return self.packed(dtype, list(sizes), -1 - self.random.randrange(3) if is_small else self.random.randrange(2**31))
+
+    def packed(self, dtype, sizes, seed):
+        strides, step = [0] * len(sizes), 1
+        for d in range(len(sizes) - 1, -1, -1):
+            strides[d] = step
+            step *= max(sizes[d], 1)
+        return TensorCase(dtype, sizes, strides, 0, seed)
+
+    def varied(self, value):
+        r = self.random
+        if isinstance(value, TensorCase):
+            return self.varied_tensor(value)
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, int):
+            return r.choice([value - 1, value + 1, -value, 2 * value + 1, r.choice(EXTREME_INTS)])
+        if isinstance(value, (float, complex)):
+            return r.choice(FLOATS)
+        if value is None:
+            return r.choice([0, 1, 1.5, True, self.tensor()])
+        return r.choice([*STRINGS, *DTYPES, None])
+
+    def varied_tensor(self, case):
+        r = self.random
+        sizes, form = list(case.sizes), r.random()
+        if form < 0.5 and sizes:  # one size
+            d = r.randrange(len(sizes))
+            sizes[d] = max(r.choice([0, 1, sizes[d] - 1, sizes[d] + 1, sizes[d] + 1, 2 * sizes[d], 7]), 0)
+        elif form < 0.6 and sizes:
+            sizes.pop(r.randrange(len(sizes)))
+        elif form < 0.7:
+            sizes.insert(r.randrange(len(sizes) + 1), r.choice([0, 1, 1, 2, 3]))
+        elif form < 0.8:
+            return self.packed(r.choice(DTYPES), sizes, case.seed)
+        elif form < 0.9 and len(sizes) > 1:  # lies otherwise
+            made = self.packed(case.dtype, sizes[::-1], case.seed)
+            return TensorCase(case.dtype, sizes, made.strides[::-1], 0, case.seed)
+        elif sizes:  # expanded, perhaps very far
+            made = self.packed(case.dtype, sizes, case.seed)
+            d = r.randrange(len(sizes))
+            made.sizes[d], made.strides[d] = r.choice([0, 3, 2**31, 2**50]), 0
+            return made
+        return self.packed(case.dtype, sizes, case.seed)
+
+
 def map_values(value, change):
     if isinstance(value, list):
         return [map_values(item, change) for item in value]

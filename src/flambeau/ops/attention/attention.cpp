@@ -161,6 +161,33 @@ Tensor with_groups(const Tensor& tensor, int64_t groups, int64_t heads_in_group)
   return tensor.with_geometry(std::move(geometry));
 }
 
+// What is read must broadcast to the result's heads; groups of heads are checked on their own.
+void check_sizes(const AttentionTensors& tensors, bool enable_gqa) {
+  const Dims& out = tensors.out.sizes();
+  const size_t rank = out.size();
+  const auto check = [&](const char* name, const Tensor& tensor, bool has_groups) {
+    bool fits = tensor.dim() == rank;
+    for (size_t d = 0; fits && d + 2 < rank; ++d) {
+      if (has_groups && d + 3 == rank) continue;
+      fits = tensor.sizes()[d] == 1 || tensor.sizes()[d] == out[d];
+    }
+    if (fits) return;
+    fail_argument(fmt::format("attention: {} of shape {} does not fit a result of shape {}", name,
+                              Value(tensor.sizes()).summary(), Value(out).summary()));
+  };
+  check("a query", tensors.query, false);
+  check("a key", tensors.key, enable_gqa);
+  check("a value", tensors.value, enable_gqa);
+  if (!tensors.mask.defined()) return;
+  check("a mask", tensors.mask, false);
+  const int64_t rows = tensors.mask.sizes()[rank - 2];
+  const int64_t columns = tensors.mask.sizes()[rank - 1];
+  const int64_t keys = tensors.key.sizes()[rank - 2];
+  if ((rows == 1 || rows == out[rank - 2]) && (columns == 1 || columns == keys)) return;
+  fail_argument(fmt::format("attention: a mask of {} x {} does not fit {} queries and {} keys", rows, columns,
+                            out[rank - 2], keys));
+}
+
 struct Results {
   bool is_fused;
   const Tensor* out;
@@ -190,6 +217,7 @@ void compute(Context& context, const Tensor& query, const Tensor& key, const Ten
                            .rounding = results.is_fused ? query.dtype() : dtype};
   if (mask != nullptr) tensors.mask = with_rank(added_mask(context, *mask, dtype), rank);
   if (results.log_sums != nullptr) tensors.log_sums = unsqueezed(*results.log_sums, rank - 1);
+  check_sizes(tensors, enable_gqa);
   if (enable_gqa) {
     const int64_t groups = tensors.key.sizes()[rank - 3];
     const int64_t heads = tensors.query.sizes()[rank - 3];
@@ -289,6 +317,8 @@ std::tuple<Info<N>, Info<N>> flash_shape(const Info<N>& query, const Info<N>& ke
   check_inputs(query, key, value, mask);
   require(query.dim() == 4 && key.dim() == 4 && value.dim() == 4,
           "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}");
+  require(mask == nullptr || mask->dim() == 2 || mask->dim() == 4,
+          "scaled_dot_product_attention_flash_attention: Attention mask dim in {2, 4}");
   require(dropout_p == 0.0,
           "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0");
   require(query.sizes[3] == value.sizes[3],
@@ -371,6 +401,14 @@ Tensor attention_parts(Context& c, const Tensor& query, const Tensor& given_key,
   return call(c, "aten::permute", packed, Dims{1, 2, 0, 3});
 }
 
+// Scores and their weighted sum.
+uint64_t attention_work(const Tensor&, const Tensor& query, const Tensor& key, const Tensor& value) {
+  if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2 || query.sizes().back() == 0) return 0;
+  const int64_t width = query.sizes().back();
+  const int64_t scores = query.element_count() / width * key.sizes()[key.dim() - 2];
+  return static_cast<uint64_t>(2 * scores * (width + value.sizes().back()));
+}
+
 }  // namespace
 
 void define_attention(Library& library) {
@@ -381,21 +419,24 @@ void define_attention(Library& library) {
           "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
       .shape<attention_shape<Size>, attention_shape<SymInt>>()
       .kernel<attention_kernel>()
-      .composite<attention_parts>();
+      .composite<attention_parts>()
+      .work<attention_work>();
   library
       .define(
           "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? "
           "attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? "
           "scale=None, bool enable_gqa=False) -> (Tensor, Tensor)")
       .shape<math_shape<Size>, math_shape<SymInt>>()
-      .kernel<math_kernel>();
+      .kernel<math_kernel>()
+      .work<attention_work>();
   library
       .define(
           "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float "
           "dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor "
           "output, Tensor logsumexp)")
       .shape<flash_shape<Size>, flash_shape<SymInt>>()
-      .kernel<flash_kernel>();
+      .kernel<flash_kernel>()
+      .work<attention_work>();
   library
       .define(
           "aten::_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "

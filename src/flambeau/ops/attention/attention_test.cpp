@@ -42,5 +42,25 @@ TEST_F(Attention, SaysWhatDoesNotFit) {
       "dimensional, but got query.dim: 1 key.dim: 2 and value.dim: 2 instead.");
 }
 
+TEST_F(Attention, MasksMustFit) {
+  const Tensor x = ramp({1, 2, 3, 4}, 0.125F);
+  const auto flash_error = [&](const Tensor& mask) {
+    try {
+      call_with<std::tuple<Tensor, Tensor>>(context, "aten::_scaled_dot_product_flash_attention_for_cpu",
+                                            {x, x, x}, {{"attn_mask", mask}});
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(flash_error(ramp({1, 1, 1, 3, 3})),
+            "scaled_dot_product_attention_flash_attention: Attention mask dim in {2, 4}");
+  EXPECT_EQ(flash_error(ramp({2, 2})), "attention: a mask of 2 x 2 does not fit 3 queries and 3 keys");
+  EXPECT_EQ(flash_error(ramp({1, 3, 3, 3})),
+            "attention: a mask of shape [1, 3, 3, 3] does not fit a result of shape [1, 2, 3, 4]");
+  EXPECT_EQ(error("aten::scaled_dot_product_attention", x, x, x, ramp({2, 1, 2, 3, 3})),
+            "attention: a mask of shape [2, 1, 2, 3, 3] does not fit a result of shape [1, 2, 3, 4]");
+}
+
 }  // namespace
 }  // namespace flambeau::ops

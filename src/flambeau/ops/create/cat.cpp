@@ -248,11 +248,15 @@ void block_diag_kernel(Context& context, std::span<const Tensor> tensors, Tensor
 void define_cat(Library& library) {
   library.define("aten::cat(Tensor[] tensors, int dim=0) -> Tensor")
       .shape<cat_shape<Size>, cat_shape<SymInt>>()
-      .kernel<cat_kernel>();
+      .kernel<cat_kernel>()
+      .is(Trait::kAnyLayout);
   for (const std::string_view schema : {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"}) {
-    library.define(schema).shape<cat_shape<Size>, cat_shape<SymInt>>().kernel<cat_kernel>().alias(
-        "aten::cat");
+    library.define(schema)
+        .shape<cat_shape<Size>, cat_shape<SymInt>>()
+        .kernel<cat_kernel>()
+        .alias("aten::cat")
+        .is(Trait::kAnyLayout);
   }
   library.define("aten::stack(Tensor[] tensors, int dim=0) -> Tensor")
       .shape<stack_shape<Size>, stack_shape<SymInt>>()

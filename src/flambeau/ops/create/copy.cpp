@@ -206,7 +206,8 @@ Tensor lift_fresh_copy_parts(Context& context, const Tensor& self) {
 void define_copy(Library& library) {
   library.define("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
       .shape<clone_shape<Size>, clone_shape<SymInt>>()
-      .kernel<clone_kernel>();
+      .kernel<clone_kernel>()
+      .is(Trait::kAnyLayout);
   library.define("aten::lift_fresh_copy(Tensor self) -> Tensor")
       .shape<lift_fresh_copy_shape<Size>, lift_fresh_copy_shape<SymInt>>()
       .kernel<lift_fresh_copy_kernel>()
@@ -216,7 +217,8 @@ void define_copy(Library& library) {
       .composite<make_contiguous>();
   library.define("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
       .shape<copy_shape<Size>, copy_shape<SymInt>>()
-      .kernel<copy_kernel>();
+      .kernel<copy_kernel>()
+      .is(Trait::kReplaces);
   library.define("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
       .function<copy_in_place>();
   library
@@ -231,20 +233,23 @@ void define_copy(Library& library) {
           "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_dtype_shape<Size>, to_dtype_shape<SymInt>>()
-      .composite<to_dtype>();
+      .composite<to_dtype>()
+      .is(Trait::kConverts);
   library
       .define(
           "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
           "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_device_shape<Size>, to_device_shape<SymInt>>()
-      .composite<to_device>();
+      .composite<to_device>()
+      .is(Trait::kConverts);
   library
       .define(
           "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
           "memory_format=None) -> Tensor(a)")
       .shape<to_layout_shape<Size>, to_layout_shape<SymInt>>()
-      .composite<to_layout>();
+      .composite<to_layout>()
+      .is(Trait::kConverts);
   library
       .define(
           "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "

@@ -113,6 +113,25 @@ TEST(Random, DrawsWhatPyTorchDraws) {
             "dropout probability has to be between 0 and 1, but got 1.5");
 }
 
+TEST(Random, ProbabilitiesGiveNoComplexNumbers) {
+  Fixture f;
+  kernels::Generator generator(7);
+  f.context.generator = &generator;
+  const Tensor complex = Tensor::zeros(DType::kComplex64, Dims{3});
+  EXPECT_EQ(f.error("aten::bernoulli.Tensor", complex, ramp({3}, 0.25F)),
+            "\"bernoulli_tensor_cpu_self_\" not implemented for 'complex64'");
+  EXPECT_EQ(f.error("aten::bernoulli.p", complex, 0.5),
+            "\"bernoulli_scalar_cpu_\" not implemented for 'complex64'");
+  EXPECT_EQ(f.error("aten::random", complex), "\"random_kernel_cpu\" not implemented for 'complex64'");
+}
+
+TEST(Create, ScalarsHaveNoDimensionToRepeat) {
+  Fixture f;
+  const Tensor twice = f.run("aten::full", Dims{1}, 2);
+  EXPECT_EQ(f.error("aten::repeat_interleave.self_Tensor", scalar_tensor(5, DType::kInt64), twice, -1),
+            "Dimension specified as -1 but tensor has no dimensions");
+}
+
 TEST(Symbols, AssertionsNameTheValue) {
   Fixture f;
   EXPECT_EQ(f.error("aten::_assert_scalar", 0, "u0 >= 1"), "u0 >= 1 (the value asserted is 0)");

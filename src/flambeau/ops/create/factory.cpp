@@ -45,13 +45,9 @@ Info<N> empty_shape(std::span<const N> size, OptionalDType dtype, OptionalLayout
     case MemoryFormat::kPreserve:
       fail_view("empty: the memory format cannot be preserved, there is nothing to take it from");
     case MemoryFormat::kChannelsLast:
-    case MemoryFormat::kChannelsLast3d: {
-      const size_t rank = format == MemoryFormat::kChannelsLast ? 4 : 5;
-      if (size.size() != rank) {
-        fail_view(fmt::format("required rank {} tensor to use {} format", rank, memory_format_name(*format)));
-      }
+    case MemoryFormat::kChannelsLast3d:
+      require_rank_of(*format, size.size());
       info.strides = channels_last_strides(info.sizes);
-    }
   }
   return info;
 }

@@ -52,6 +52,7 @@ Tensor resize_in_place(Context& context, const Tensor& self, std::span<const Siz
     return self;
   Info<Size> info = contiguous<Size>(self.dtype(), size, self.device());
   if (format == MemoryFormat::kChannelsLast || format == MemoryFormat::kChannelsLast3d) {
+    require_rank_of(*format, size.size());
     info.strides = channels_last_strides(info.sizes);
   }
   info.offset = self.offset();

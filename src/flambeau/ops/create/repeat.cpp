@@ -126,8 +126,7 @@ Tensor repeat_indices(Context& context, const Tensor& repeats, std::optional<Siz
   const auto count = static_cast<size_t>(repeats.element_count());
   ScratchVector<int64_t> times_each(count);
   if (count > 0) {
-    load_packed(repeats.dtype(), repeats.data(),
-                repeats.strides()[0] * static_cast<int64_t>(repeats.element_size()), count, DType::kInt64,
+    load_packed(repeats.dtype(), repeats.data(), repeats.byte_stride(0), count, DType::kInt64,
                 times_each.data());
   }
   int64_t total = 0;
@@ -156,10 +155,13 @@ Tensor repeat_indices(Context& context, const Tensor& repeats, std::optional<Siz
 
 Tensor repeat_interleave_tensor(Context& context, const Tensor& self, const Tensor& repeats,
                                 std::optional<Size> dim, std::optional<Size> output_size) {
+  if (dim && self.dim() == 0) {
+    fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", *dim));
+  }
   const Tensor input = dim ? self : call(context, "aten::flatten.using_ints", self);
   const int64_t along = dim.value_or(0);
   const size_t d = wrap_dim(along, input.dim());
-  const int64_t size = input.dim() == 0 ? 1 : input.sizes()[d];
+  const int64_t size = input.sizes()[d];
   Tensor each = repeats;
   if (repeats.dim() == 0 || (repeats.dim() == 1 && repeats.sizes()[0] == 1)) {
     each = expanded(call(context, "aten::reshape", repeats, Dims{1}), Dims{size});

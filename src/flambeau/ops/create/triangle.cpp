@@ -26,8 +26,8 @@ void triangle_kernel(Context& context, const Tensor& self, Size diagonal, Tensor
   const int64_t rows = out.sizes()[rank - 2];
   const int64_t columns = out.sizes()[rank - 1];
   const auto size = static_cast<int64_t>(out.element_size());
-  const int64_t from_step = self.strides()[rank - 1] * size;
-  const int64_t to_step = out.strides()[rank - 1] * size;
+  const int64_t from_step = self.byte_stride(rank - 1);
+  const int64_t to_step = out.byte_stride(rank - 1);
   const uint8_t* const from = self.data();
   uint8_t* const to = out.mutable_data();
   const uint8_t zeros[16] = {};
@@ -38,8 +38,8 @@ void triangle_kernel(Context& context, const Tensor& self, Size diagonal, Tensor
     for (size_t d = rank - 1; d-- > 0;) {
       const int64_t index = rest % out.sizes()[d];
       rest /= out.sizes()[d];
-      from_offset += index * self.strides()[d] * size;
-      to_offset += index * out.strides()[d] * size;
+      from_offset += index * self.byte_stride(d);
+      to_offset += index * out.byte_stride(d);
     }
     const __int128 border = static_cast<__int128>(row % rows) + diagonal + (kLower ? 1 : 0);
     const auto split = static_cast<int64_t>(std::clamp<__int128>(border, 0, columns));

@@ -10,6 +10,7 @@
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 
@@ -162,10 +163,11 @@ Info<N> grouped_shape(const Info<N>& self, const Info<N>& mat2, const Info<N>* o
   require(bias == nullptr, "Bias not supported yet");
   require(out_dtype.value_or(self.dtype) == self.dtype, "Grouped gemm output dtype must match `mat_a` dtype");
   require_same_type(self.dtype, mat2.dtype);
-  if (!is_left || !is_right) {
-    require(self.sizes[self.dim() - 1] == mat2.sizes[mat2.dim() - 2],
-            "contraction dimension of mat_a and mat_b must match");
-  }
+  require(self.sizes[self.dim() - 1] == mat2.sizes[mat2.dim() - 2],
+          "contraction dimension of mat_a and mat_b must match");
+  require(is_left || is_right || self.sizes[0] == mat2.sizes[0], "matrix batch sizes have to match");
+  require(offs == nullptr || (offs->dim() == 1 && is_integral(offs->dtype)),
+          "offs has to be a vector of integers");
   const N columns = mat2.sizes[mat2.dim() - 1];
   const auto alignment = static_cast<int64_t>(16 / dtype_size(self.dtype));
   const N padded = floor_div(columns + N(alignment - 1), N(alignment)) * N(alignment);

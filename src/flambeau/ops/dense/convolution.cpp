@@ -217,21 +217,55 @@ Tensor conv_transpose_parts(Context& c, const Tensor& input, const Tensor& weigh
                                   spread<kDims>(dilation), true, spread<kDims>(output_padding), groups);
 }
 
+// ---- facts
+
+ConvolutionCall convolution_call(const Tensor& input, const Tensor& weight, const Tensor* bias,
+                                 Numbers stride, Numbers padding, Numbers dilation, bool transposed, Numbers,
+                                 Size groups) {
+  return {&input, &weight, bias, stride, padding, dilation, groups, transposed};
+}
+ConvolutionCall conv_call(const Tensor& input, const Tensor& weight, const Tensor* bias, Numbers stride,
+                          Numbers padding, Numbers dilation, Size groups) {
+  return {&input, &weight, bias, stride, padding, dilation, groups};
+}
+
+// The weights of one channel meet every element of the result, or of the input where it goes backward.
+uint64_t weight_work(const Tensor& met, const Tensor& weight) {
+  if (weight.dim() < 2 || weight.sizes()[0] == 0) return 0;
+  return static_cast<uint64_t>(2 * (weight.element_count() / weight.sizes()[0]) * met.element_count());
+}
+uint64_t conv_work(const Tensor& out, const Tensor&, const Tensor& weight) {
+  return weight_work(out, weight);
+}
+uint64_t conv_transpose_work(const Tensor&, const Tensor& input, const Tensor& weight) {
+  return weight_work(input, weight);
+}
+uint64_t convolution_work(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor*,
+                          const Value&, const Value&, const Value&, bool transposed) {
+  return weight_work(transposed ? input : out, weight);
+}
+
 template <size_t kDims>
 void define_dims(Library& library, std::string_view plain, std::string_view named,
                  std::string_view transposed) {
   library.define(plain)
       .template shape<conv_shape<Size, kDims>, conv_shape<SymInt, kDims>>()
       .template kernel<conv_kernel>()
-      .template composite<conv_parts<kDims>>();
+      .template composite<conv_parts<kDims>>()
+      .is(Trait::kAnyLayout, kDims == 2)
+      .template describe<conv_call>()
+      .template work<conv_work>();
   library.define(named)
       .template shape<conv_named_shape<Size, kDims>, conv_named_shape<SymInt, kDims>>()
       .template kernel<conv_named_kernel>()
-      .template composite<conv_named_parts<kDims>>();
+      .template composite<conv_named_parts<kDims>>()
+      .is(Trait::kAnyLayout, kDims == 2)
+      .template work<conv_work>();
   library.define(transposed)
       .template shape<conv_transpose_shape<Size, kDims>, conv_transpose_shape<SymInt, kDims>>()
       .template kernel<conv_transpose_kernel>()
-      .template composite<conv_transpose_parts<kDims>>();
+      .template composite<conv_transpose_parts<kDims>>()
+      .template work<conv_transpose_work>();
 }
 
 }  // namespace
@@ -242,14 +276,18 @@ void define_convolution(Library& library) {
           "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
           "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor")
       .shape<convolution_shape<Size>, convolution_shape<SymInt>>()
-      .kernel<convolution_kernel>();
+      .kernel<convolution_kernel>()
+      .is(Trait::kAnyLayout)
+      .describe<convolution_call>()
+      .work<convolution_work>();
   library
       .define(
           "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
           "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool "
           "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor")
       .shape<old_convolution_shape<Size>, old_convolution_shape<SymInt>>()
-      .kernel<old_convolution_kernel>();
+      .kernel<old_convolution_kernel>()
+      .work<convolution_work>();
   library
       .define(
           "aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
@@ -257,7 +295,8 @@ void define_convolution(Library& library) {
           "padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, "
           "bool deterministic, bool cudnn_enabled) -> Tensor")
       .shape<older_convolution_shape<Size>, older_convolution_shape<SymInt>>()
-      .kernel<older_convolution_kernel>();
+      .kernel<older_convolution_kernel>()
+      .work<convolution_work>();
   define_dims<1>(
       library,
       "aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "

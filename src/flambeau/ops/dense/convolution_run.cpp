@@ -38,7 +38,8 @@ bool is_rounded(const kernels::ConvolutionShape& shape) {
 // The real or the imaginary numbers of a complex tensor.
 Tensor part(const Tensor& tensor, bool is_imaginary) {
   Geometry geometry = tensor.geometry();
-  for (int64_t& stride : geometry.strides) stride *= 2;
+  // Strides of nothing may be as large as numbers go.
+  for (int64_t& stride : geometry.strides) stride = tensor.element_count() == 0 ? 0 : stride * 2;
   geometry.offset = geometry.offset * 2 + (is_imaginary ? 1 : 0);
   return tensor.with_geometry(std::move(geometry), to_real(tensor.dtype()));
 }

@@ -51,5 +51,17 @@ TEST_F(Convolutions, SayWhatDoesNotFit) {
       "size: [4, 4]");
 }
 
+// With one result a stride says nothing, however large.
+TEST_F(Convolutions, MayHaveAnyStride) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16}) {
+    const auto as = [&](const Tensor& tensor) {
+      return call(context, "aten::to.dtype", tensor, Value(dtype));
+    };
+    const Tensor out = call(context, "aten::conv1d", as(ramp({1, 2, 3})), as(ramp({1, 2, 2})), Value(),
+                            Dims{INT64_MAX}, Dims{1});
+    expect_values(call(context, "aten::to.dtype", out, Value(DType::kFloat32)), {9});
+  }
+}
+
 }  // namespace
 }  // namespace flambeau::ops

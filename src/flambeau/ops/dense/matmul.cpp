@@ -1,6 +1,7 @@
 // Products of tensors of any rank: matmul, linear, inner, tensordot, bilinear.
 #include <fmt/format.h>
 
+#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
@@ -198,11 +199,7 @@ Info<N> inner_shape(const Info<N>& self, const Info<N>& other) {
 struct Multiply {
   template <typename T>
   T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, int64_t>) {
-      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    } else {
-      return a * b;
-    }
+    return wrapping_multiply(a, b);
   }
 };
 
@@ -232,6 +229,13 @@ Info<N> bilinear_shape(const Info<N>& input1, const Info<N>& input2, const Info<
           "bilinear(): input2 size does not match weight size");
   require(bias == nullptr || bias->dim() == 1 ? bias == nullptr || bias->sizes[0] == weight.sizes[0] : false,
           "bilinear(): bias size does not match weight size");
+  for (const Info<N>* const other : {&input2, &weight, bias}) {
+    if (other == nullptr || other->dtype == input1.dtype) continue;
+    fail_argument(
+        fmt::format("All tensors must have the same dtype, got input1: {}, input2: {}, weight: {}{}",
+                    dtype_name(input1.dtype), dtype_name(input2.dtype), dtype_name(weight.dtype),
+                    bias == nullptr ? "" : fmt::format(", bias: {}", dtype_name(bias->dtype))));
+  }
   sizes.push_back(weight.sizes[0]);
   return contiguous<N>(input1.dtype, std::move(sizes), input1.device);
 }
@@ -429,21 +433,34 @@ Tensor inner_parts(Context& c, const Tensor& self, const Tensor& other) {
   return call(c, "aten::tensordot", self, other, Dims{-1}, Dims{-1});
 }
 
+ProductCall matmul_call(const Tensor& self, const Tensor& other) {
+  return {.input = &self, .weight = &other};
+}
+ProductCall linear_call(const Tensor& input, const Tensor& weight, const Tensor* bias) {
+  return {.input = &input, .weight = &weight, .bias = bias, .is_turned = true};
+}
+
 }  // namespace
 
 void define_matmul(Library& library) {
   library.define("aten::matmul(Tensor self, Tensor other) -> Tensor")
       .shape<matmul_shape<Size>, matmul_shape<SymInt>>()
       .kernel<matmul_kernel>()
-      .composite<matmul_parts>();
+      .composite<matmul_parts>()
+      .describe<matmul_call>()
+      .work<product_work>();
   library.define("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor")
       .shape<matmul_shape<Size>, matmul_shape<SymInt>>()
       .kernel<matmul_kernel>()
-      .alias("aten::matmul");
+      .alias("aten::matmul")
+      .describe<matmul_call>()
+      .work<product_work>();
   library.define("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
       .shape<linear_shape<Size>, linear_shape<SymInt>>()
       .kernel<linear_kernel>()
-      .composite<linear_parts>();
+      .composite<linear_parts>()
+      .describe<linear_call>()
+      .work<product_work>();
   library.define("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
       .shape<tensordot_shape<Size>, tensordot_shape<SymInt>>()
       .kernel<tensordot_kernel>()

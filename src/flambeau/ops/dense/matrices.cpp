@@ -239,23 +239,39 @@ std::optional<Tensor> vdot_parts(Context& c, const Tensor& self, const Tensor& o
   return is_complex(self.dtype()) ? std::nullopt : std::optional(dot_parts(c, self, other));
 }
 
+ProductCall mm_call(const Tensor& self, const Tensor& mat2) { return {.input = &self, .weight = &mat2}; }
+std::optional<ProductCall> addmm_call(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
+                                      Scalar alpha) {
+  const Scalar one(int64_t{1});
+  if (!(beta == one && alpha == one)) return {};
+  return ProductCall{.input = &mat1, .weight = &mat2, .bias = &self};
+}
+uint64_t added_product_work(const Tensor& out, const Tensor&, const Tensor& left) {
+  return product_work(out, left);
+}
+
 }  // namespace
 
 void define_matrices(Library& library) {
   library.define("aten::mm(Tensor self, Tensor mat2) -> Tensor")
       .shape<mm_shape<Size>, mm_shape<SymInt>>()
-      .kernel<mm_kernel>();
+      .kernel<mm_kernel>()
+      .describe<mm_call>()
+      .work<product_work>();
   library.define("aten::bmm(Tensor self, Tensor mat2) -> Tensor")
       .shape<bmm_shape<Size>, bmm_shape<SymInt>>()
-      .kernel<bmm_kernel>();
+      .kernel<bmm_kernel>()
+      .work<product_work>();
   library.define("aten::mv(Tensor self, Tensor vec) -> Tensor")
       .shape<mv_shape<Size>, mv_shape<SymInt>>()
       .kernel<mv_kernel>()
-      .core_decomposition<mv_parts>();
+      .core_decomposition<mv_parts>()
+      .work<product_work>();
   library.define("aten::dot(Tensor self, Tensor tensor) -> Tensor")
       .shape<dot_shape<Size>, dot_shape<SymInt>>()
       .kernel<dot_kernel>()
-      .core_decomposition<dot_parts>();
+      .core_decomposition<dot_parts>()
+      .work<product_work>();
   library.define("aten::vdot(Tensor self, Tensor other) -> Tensor")
       .shape<dot_shape<Size>, dot_shape<SymInt>>()
       .kernel<vdot_kernel>()
@@ -264,18 +280,22 @@ void define_matrices(Library& library) {
       .define(
           "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
       .shape<addmm_shape<Size>, addmm_shape<SymInt>>()
-      .kernel<addmm_kernel>();
+      .kernel<addmm_kernel>()
+      .describe<addmm_call>()
+      .work<added_product_work>();
   library
       .define("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
       .shape<addmv_shape<Size>, addmv_shape<SymInt>>()
-      .kernel<addmv_kernel>();
+      .kernel<addmv_kernel>()
+      .work<added_product_work>();
   library
       .define(
           "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
           "Tensor")
       .shape<baddbmm_shape<Size>, baddbmm_shape<SymInt>>()
       .kernel<baddbmm_kernel>()
-      .core_decomposition<baddbmm_parts>();
+      .core_decomposition<baddbmm_parts>()
+      .work<added_product_work>();
   library
       .define(
           "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "

@@ -2,6 +2,7 @@
 // linalg_vecdot.
 #include <fmt/format.h>
 
+#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
@@ -14,19 +15,10 @@
 namespace flambeau::ops {
 namespace {
 
-template <typename T>
-T product(T a, T b) {
-  if constexpr (std::is_same_v<T, int64_t>) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
-
 struct OuterMultiply {
   template <typename T>
   T operator()(T a, T b) const {
-    return product(a, b);
+    return wrapping_multiply(a, b);
   }
 };
 
@@ -63,8 +55,9 @@ struct AddProduct {
   }
   template <typename T>
   T operator()(T self, T a, T b) const {
-    const T added = product(number<T>(alpha), product(a, b));
-    return number<T>(beta) == T(0) ? added : product(number<T>(beta), self) + added;
+    const T added = wrapping_multiply(number<T>(alpha), wrapping_multiply(a, b));
+    if (number<T>(beta) == T(0)) return added;
+    return wrapping_add(wrapping_multiply(number<T>(beta), self), added);
   }
 };
 

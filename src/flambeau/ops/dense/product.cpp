@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
+#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {
@@ -20,11 +22,16 @@ struct BatchDim {
   std::array<int64_t, kOperands> strides;
 };
 
+// Strides of nothing may be as large as numbers go.
+int64_t stride_of(const Tensor& tensor, size_t d) {
+  return tensor.element_count() == 0 ? 0 : tensor.strides()[d];
+}
+
 // The stride of a dimension of the result in an operand that broadcasts to it.
 int64_t stride_in(const Tensor& tensor, size_t rank, size_t d) {
   const size_t shift = rank - tensor.dim();
   if (d < shift || tensor.sizes()[d - shift] == 1) return 0;
-  return tensor.strides()[d - shift];
+  return stride_of(tensor, d - shift);
 }
 
 // Batch dimensions, outermost first: without those of size 1, neighbours that lie evenly in every operand as
@@ -79,12 +86,27 @@ void fold_batch_into_rows(Product& product) {
   shape.batch = 1;
 }
 
+// Rules of shapes have seen to it; offsets are made of these sizes, so they are not taken on trust.
+void require_sizes(const Tensor& left, const Tensor& right, const Tensor& out, const Tensor* addend) {
+  const auto batch_of = [](const Tensor& tensor) { return tensor.sizes().span().first(tensor.dim() - 2); };
+  const auto rows_of = [](const Tensor& tensor) { return tensor.sizes()[tensor.dim() - 2]; };
+  require(left.dim() >= 2 && right.dim() >= 2 && out.dim() >= 2 && rows_of(left) == rows_of(out) &&
+              left.sizes().back() == rows_of(right) && right.sizes().back() == out.sizes().back(),
+          "the sizes of two matrices and of their product do not fit each other");
+  require_broadcast(batch_of(left), batch_of(out));
+  require_broadcast(batch_of(right), batch_of(out));
+  if (addend != nullptr) require_broadcast(addend->sizes(), out.sizes());
+}
+
 }  // namespace
 
 void multiply(Context& context, const Tensor& left, const Tensor& right, const Tensor& out,
               const Addend& addend, const Scalar& alpha) {
   if (out.element_count() == 0) return;
+  require_same_type(left.dtype(), right.dtype());
+  require_same_type(left.dtype(), out.dtype());
   const bool adds = addend.tensor != nullptr && !(addend.beta.to_complex() == 0.0);
+  require_sizes(left, right, out, adds ? addend.tensor : nullptr);
   const size_t rank = out.dim();
   const std::array<const Tensor*, kOperands> operands = {&left, &right, &out, adds ? addend.tensor : nullptr};
   std::vector<BatchDim> dims = batch_dims(operands);
@@ -98,11 +120,12 @@ void multiply(Context& context, const Tensor& left, const Tensor& right, const T
       .columns = out.sizes()[rank - 1],
       .depth = left.sizes()[left.dim() - 1],
       .batch = inner.size,
-      .left = {left.strides()[left.dim() - 2], left.strides()[left.dim() - 1], inner.strides[kLeft]},
-      .right = {right.strides()[right.dim() - 2], right.strides()[right.dim() - 1], inner.strides[kRight]},
+      .left = {stride_of(left, left.dim() - 2), stride_of(left, left.dim() - 1), inner.strides[kLeft]},
+      .right = {stride_of(right, right.dim() - 2), stride_of(right, right.dim() - 1), inner.strides[kRight]},
       .out = steps_of(out, rank, inner.strides[kOut])};
   product.alpha = factor_of(alpha);
   if (adds) {
+    require_same_type(out.dtype(), addend.tensor->dtype());
     product.addend.data = addend.tensor->data();
     product.addend.steps = steps_of(*addend.tensor, rank, inner.strides[kAddend]);
     product.addend.beta = factor_of(addend.beta);
@@ -161,7 +184,7 @@ kernels::Factor factor_of(const Scalar& scalar) {
 
 Tensor unsqueezed(const Tensor& tensor, size_t at) {
   Geometry geometry = tensor.geometry();
-  geometry.strides.insert(at, at < geometry.sizes.size() ? geometry.sizes[at] * geometry.strides[at] : 1);
+  geometry.strides.insert(at, at < tensor.dim() ? geometry.sizes[at] * stride_of(tensor, at) : 1);
   geometry.sizes.insert(at, 1);
   return tensor.with_geometry(std::move(geometry));
 }
@@ -175,6 +198,7 @@ Tensor transposed(const Tensor& tensor) {
 }
 
 Tensor expanded(const Tensor& tensor, std::span<const int64_t> sizes) {
+  require_broadcast(tensor.sizes(), sizes);
   Geometry geometry{Dims(sizes), Dims(sizes.size(), 0), tensor.offset()};
   for (size_t d = 0; d < sizes.size(); ++d) geometry.strides[d] = stride_in(tensor, sizes.size(), d);
   return tensor.with_geometry(std::move(geometry));

@@ -62,5 +62,33 @@ TEST_F(Products, GiveWeightsTheirLength) {
                 {0.53452F, 1.06904F, 1.60357F, 1.36753F, 1.70941F, 2.05129F});
 }
 
+TEST_F(Products, WrapAndMeetNothing) {
+  Tensor least = Tensor::zeros(DType::kInt64, Dims{1});
+  *least.mutable_data<int64_t>() = INT64_MIN;
+  Tensor one = Tensor::zeros(DType::kInt64, Dims{1});
+  *one.mutable_data<int64_t>() = 1;
+  const Tensor sum = call_with(context, "aten::addr", {least, one, one}, {{"alpha", -1}});
+  EXPECT_EQ(values_of<int64_t>(sum), (std::vector<int64_t>{INT64_MAX}));
+  // Sums of nothing, whose strides are as large as numbers go.
+  const Tensor nothing = ramp({0}).with_geometry({{2, 2, 0}, {INT64_MAX, INT64_MAX, INT64_MAX}, 0});
+  const Tensor turned = ramp({0}).with_geometry({{2, 0, 2}, {INT64_MAX, INT64_MAX, INT64_MAX}, 0});
+  expect_values(call(context, "aten::bmm", nothing, turned), {0, 0, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_F(Products, OfGroupsFit) {
+  const Tensor offsets = Tensor::zeros(DType::kInt32, Dims{1});
+  *offsets.mutable_data<int32_t>() = 4;
+  EXPECT_EQ(error("aten::_grouped_mm", ramp({2, 4}), ramp({2, 4}), offsets),
+            "contraction dimension of mat_a and mat_b must match");
+  EXPECT_EQ(error("aten::_grouped_mm", ramp({2, 2, 4}), ramp({3, 4, 2})), "matrix batch sizes have to match");
+}
+
+TEST_F(Products, TakeOneType) {
+  const Tensor doubles = Tensor::zeros(DType::kFloat64, Dims{2, 2});
+  EXPECT_EQ(error_of("aten::bilinear", ramp({2, 2}), doubles, ramp({2, 2, 2})),
+            "operator 'aten::bilinear': All tensors must have the same dtype, got input1: float32, input2: "
+            "float64, weight: float32");
+}
+
 }  // namespace
 }  // namespace flambeau::ops

@@ -261,22 +261,48 @@ std::tuple<Tensor, Tensor> log_sigmoid_forward_parts(Context& c, const Tensor& s
   return {output, parts::full(c, {SymInt(0)}, 0, self)};
 }
 
+// ---- as what follows a layer
+Epilogue relu6_epilogue(const Tensor& self) {
+  return {.kind = Epilogue::Kind::kClip, .input = &self, .alpha = 0, .beta = 6};
+}
+Epilogue gelu_epilogue(const Tensor& self, std::string_view approximate) {
+  return {.kind = approximate == "tanh" ? Epilogue::Kind::kGeluTanh : Epilogue::Kind::kGeluErf,
+          .input = &self};
+}
+Epilogue leaky_relu_epilogue(const Tensor& self, Scalar slope) {
+  return {.kind = Epilogue::Kind::kRelu, .input = &self, .alpha = static_cast<float>(slope.to_double())};
+}
+Epilogue hard_tanh_epilogue(const Tensor& self, Scalar low, Scalar high) {
+  return {.kind = Epilogue::Kind::kClip,
+          .input = &self,
+          .alpha = static_cast<float>(low.to_double()),
+          .beta = static_cast<float>(high.to_double())};
+}
+
 }  // namespace
 
 void define_activation(Library& library) {
-  elementwise<SameType, relu>(library, "aten::relu(Tensor self) -> Tensor");
-  elementwise<SameType, relu6>(library, "aten::relu6(Tensor self) -> Tensor").composite<relu6_parts>();
-  elementwise<SameType, gelu>(library, "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor");
+  using E = Epilogue::Kind;
+  elementwise<SameType, relu>(library, "aten::relu(Tensor self) -> Tensor")
+      .describe<plain_epilogue<E::kRelu>>();
+  elementwise<SameType, relu6>(library, "aten::relu6(Tensor self) -> Tensor")
+      .composite<relu6_parts>()
+      .describe<relu6_epilogue>();
+  elementwise<SameType, gelu>(library, "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor")
+      .describe<gelu_epilogue>();
   elementwise<SameType, floats_only<Silu>>(library, "aten::silu(Tensor self) -> Tensor")
-      .core_decomposition<silu_parts>();
+      .core_decomposition<silu_parts>()
+      .describe<plain_epilogue<E::kSilu>>();
   elementwise<SameType, floats_only<Mish>>(library, "aten::mish(Tensor self) -> Tensor")
       .core_decomposition<mish_parts>();
   elementwise<SameType, floats_only<HardSwish>>(library, "aten::hardswish(Tensor self) -> Tensor")
-      .core_decomposition<hardswish_parts>();
+      .core_decomposition<hardswish_parts>()
+      .describe<plain_epilogue<E::kHardSwish>>();
   elementwise<SameType, floats_only<HardSigmoid>>(library, "aten::hardsigmoid(Tensor self) -> Tensor")
       .core_decomposition<hardsigmoid_parts>();
   elementwise<SameType, leaky_relu>(library,
-                                    "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor");
+                                    "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
+      .describe<leaky_relu_epilogue>();
   elementwise<SameType, threshold>(library,
                                    "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
       .core_decomposition<threshold_parts>();
@@ -285,7 +311,8 @@ void define_activation(Library& library) {
   elementwise<SameType, hard_shrink>(library, "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
       .core_decomposition<hardshrink_parts>();
   elementwise<SameType, hard_tanh>(
-      library, "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor");
+      library, "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
+      .describe<hard_tanh_epilogue>();
   elementwise<SameType, softplus>(library,
                                   "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")
       .core_decomposition<softplus_parts>();

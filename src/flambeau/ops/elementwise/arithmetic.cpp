@@ -104,6 +104,10 @@ void add(Context& context, const Tensor& self, const Tensor& other, Scalar alpha
   if (is_one(alpha)) return arithmetic(context, Add{}, self, other, out);
   arithmetic(context, AddScaled{alpha}, self, other, out);
 }
+std::optional<Epilogue> sum_epilogue(const Tensor& self, const Tensor& other, Scalar alpha) {
+  if (!is_one(alpha)) return {};
+  return Epilogue{.kind = Epilogue::Kind::kSum, .input = &self, .other = &other, .alpha = 1};
+}
 void add_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
   add(context, self, wrapped_number(other), alpha, out);
 }
@@ -158,7 +162,8 @@ void require_computable(std::string_view what, DType dtype, bool takes_bool) {
 
 void define_arithmetic(Library& library) {
   elementwise<PromotedType, add>(library,
-                                 "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+                                 "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .describe<sum_epilogue>();
   elementwise<FirstNumberType, add_number>(
       library, "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
   elementwise<PromotedType, sub>(library,

@@ -111,10 +111,12 @@ void joined(Context& context, const Tensor& a, const Tensor& b, Tensor& out) {
 
 void define_complex(Library& library) {
   library.define("aten::conj(Tensor(a) self) -> Tensor(a)").function<conjugate>();
-  library.define("aten::_conj(Tensor(a) self) -> Tensor(a)").function<conjugate>();
+  library.define("aten::_conj(Tensor(a) self) -> Tensor(a)").function<conjugate>().is(Trait::kPrimitiveView);
   elementwise<SameType, conjugate_copy>(library, "aten::_conj_physical(Tensor self) -> Tensor");
   library.define("aten::conj_physical(Tensor self) -> Tensor").decomposition<conj_physical>();
-  library.define("aten::_neg_view(Tensor(a) self) -> Tensor(a)").function<negated>();
+  library.define("aten::_neg_view(Tensor(a) self) -> Tensor(a)")
+      .function<negated>()
+      .is(Trait::kPrimitiveView);
   library.define("aten::is_conj(Tensor self) -> bool").function<is_never>();
   library.define("aten::is_neg(Tensor self) -> bool").function<is_never>();
   elementwise<AngleType, angle>(library, "aten::angle(Tensor self) -> Tensor");

@@ -183,5 +183,23 @@ TEST(Elementwise, ConversionsOfRows) {
   }
 }
 
+TEST(Elementwise, CopiesMustBroadcast) {
+  Fixture f;
+  EXPECT_EQ(message_of([&] { copy_into(f.context, float_row({1, 2}), float_row({1, 2, 3})); }),
+            "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0");
+  EXPECT_EQ(message_of([&] { copy_into(f.context, ramp({1, 2}), float_row({1, 2})); }),
+            "a tensor of 2 dimensions does not broadcast to 1 dimensions");
+}
+
+TEST(Elementwise, RoundsToAnyNumberOfDecimals) {
+  Fixture f;
+  const auto rounded = [&](int64_t decimals) {
+    return values_of(
+        call_with(f.context, "aten::round.decimals", {float_row({1234.5F})}, {{"decimals", decimals}}));
+  };
+  EXPECT_EQ(rounded(-2), (std::vector<float>{1200}));
+  EXPECT_TRUE(std::isnan(rounded(INT64_MIN)[0]));
+}
+
 }  // namespace
 }  // namespace flambeau::ops

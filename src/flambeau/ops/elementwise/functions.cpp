@@ -258,7 +258,7 @@ void define_functions(Library& library) {
   FLAMBEAU_DEFINE("atan", Atan);
   FLAMBEAU_DEFINE("sinh", Sinh);
   FLAMBEAU_DEFINE("cosh", Cosh);
-  FLAMBEAU_DEFINE("tanh", Tanh);
+  FLAMBEAU_DEFINE("tanh", Tanh).describe<plain_epilogue<Epilogue::Kind::kTanh>>();
   FLAMBEAU_DEFINE("asinh", Asinh);
   FLAMBEAU_DEFINE("acosh", Acosh);
   FLAMBEAU_DEFINE("atanh", Atanh);
@@ -279,7 +279,7 @@ void define_functions(Library& library) {
   FLAMBEAU_DEFINE("special_sinc", Sinc).alias("aten::sinc");
   FLAMBEAU_DEFINE("sqrt", Sqrt);
   FLAMBEAU_DEFINE("rsqrt", Rsqrt);
-  FLAMBEAU_DEFINE("sigmoid", Sigmoid);
+  FLAMBEAU_DEFINE("sigmoid", Sigmoid).describe<plain_epilogue<Epilogue::Kind::kSigmoid>>();
   FLAMBEAU_DEFINE("sinc", Sinc).core_decomposition<sinc_parts>();
   FLAMBEAU_DEFINE("deg2rad", Deg2Rad).core_decomposition<deg2rad_parts>();
   FLAMBEAU_DEFINE("rad2deg", Rad2Deg).core_decomposition<rad2deg_parts>();

@@ -178,6 +178,12 @@ Definition elementwise(Library& library, std::string_view schema) {
       .elementwise();
 }
 
+// An operator without parameters, as what follows a layer.
+template <Epilogue::Kind kKind>
+Epilogue plain_epilogue(const Tensor& self) {
+  return {.kind = kKind, .input = &self};
+}
+
 // ---- kernels of a function F of numbers; see rows.h
 
 // An operand without dimensions beside half-precision ones keeps its digits, as PyTorch's arithmetic does.

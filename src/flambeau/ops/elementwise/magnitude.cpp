@@ -85,7 +85,7 @@ struct RoundDecimals {
   template <RealNumber T>
   auto prepare() const {
     const bool is_negative = decimals < 0;
-    const T scale = static_cast<T>(std::pow(10.0, static_cast<double>(is_negative ? -decimals : decimals)));
+    const T scale = static_cast<T>(std::pow(10.0, std::abs(static_cast<double>(decimals))));
     return [=](T a) {
       return is_negative ? std::nearbyint(a / scale) * scale : std::nearbyint(a * scale) / scale;
     };

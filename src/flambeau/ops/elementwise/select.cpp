@@ -124,16 +124,20 @@ Tensor masked_fill_tensor_parts(Context& c, const Tensor& self, const Tensor& ma
 
 void define_select(Library& library) {
   elementwise<WhereTensorType, where>(
-      library, "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor");
+      library, "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+      .work<no_work>();
   elementwise<WhereType, where_numbers>(
       library, "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
-      .composite<where_numbers_parts>();
+      .composite<where_numbers_parts>()
+      .work<no_work>();
   elementwise<WhereType, where_other>(
       library, "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
-      .composite<where_numbers_parts>();
+      .composite<where_numbers_parts>()
+      .work<no_work>();
   elementwise<WhereType, where_self>(
       library, "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
-      .composite<where_numbers_parts>();
+      .composite<where_numbers_parts>()
+      .work<no_work>();
   library.define("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
       .shape<masked_fill_shape<Size, Scalar>, masked_fill_shape<SymInt, Scalar>>()
       .kernel<masked_fill>()

@@ -2,6 +2,7 @@
 #include <complex>
 #include <cstring>
 
+#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/tensor/element_types.h"
@@ -21,17 +22,9 @@ void replace(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t from_ste
 template <Combine kCombine, typename T>
 T meet(T a, T b) {
   if constexpr (kCombine == Combine::kAdd) {
-    if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    } else {
-      return a + b;
-    }
+    return wrapping_add(a, b);
   } else if constexpr (kCombine == Combine::kMultiply) {
-    if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    } else {
-      return a * b;
-    }
+    return wrapping_multiply(a, b);
   } else if constexpr (kCombine == Combine::kLargest) {
     return b > a || b != b ? b : a;
   } else {

@@ -28,9 +28,14 @@ Tensor numbers(Context& context, DType dtype, std::span<const int64_t> values,
   return made;
 }
 
+void check_ranks(size_t weight, size_t indices, size_t offsets) {
+  if (weight == 2 && indices == 1 && offsets == 1) return;
+  throw Error(ErrorCode::kInvalidArgument, "embedding_bag: expected a 2D weight, and 1D indices and offsets");
+}
+
 struct Bags {
-  std::vector<int64_t> of_index;  // which bag an index is in
-  std::vector<int64_t> sizes;
+  ScratchVector<int64_t> of_index;  // which bag an index is in
+  ScratchVector<int64_t> sizes;
 };
 
 Bags bags_of(const std::vector<int64_t>& offsets, size_t bags, size_t count) {
@@ -52,10 +57,7 @@ Bags bags_of(const std::vector<int64_t>& offsets, size_t bags, size_t count) {
 
 Four run(Context& context, const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
          const Tensor* per_sample, bool include_last, int64_t padding, bool trains) {
-  if (weight.dim() != 2 || indices.dim() != 1 || offsets.dim() != 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "embedding_bag: expected a 2D weight, and 1D indices and offsets");
-  }
+  check_ranks(weight.dim(), indices.dim(), offsets.dim());
   if (!is_floating(weight.dtype())) fail_dtype("embedding_bag", weight.dtype());
   if (per_sample != nullptr && per_sample->element_count() != indices.element_count()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -80,7 +82,7 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
   }
   const size_t bags = starts.size() - (include_last ? 1 : 0);
   const Bags in_bags = bags_of(starts, bags, rows.size());
-  std::vector<int64_t> sizes = in_bags.sizes;
+  ScratchVector<int64_t> sizes = in_bags.sizes;
   const auto features = static_cast<size_t>(weight.sizes()[1]);
   const Tensor table = weight.to_contiguous();
   const std::vector<double> scale = read_all<double>(per_sample);
@@ -89,7 +91,9 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
   ScratchVector<int64_t> largest(mode == kMax ? numbers_in_all : 0);
   std::vector<bool> is_empty(bags, true);
   RowReader<double> reader(table);
+  WorkPoller poll;
   for (size_t i = 0; i < rows.size() && bags > 0; ++i) {
+    poll(features + 1);
     if (rows[i] < 0 || rows[i] >= weight.sizes()[0]) {
       throw Error(
           ErrorCode::kInvalidArgument,
@@ -129,7 +133,7 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
   if (mode == kSum) sizes.assign(trains ? bags : starts.size(), 0);
   const Dims size_list{static_cast<int64_t>(sizes.size())};
   return {out,
-          numbers(context, index_type, has_bags ? in_bags.of_index : std::vector<int64_t>(),
+          numbers(context, index_type, has_bags ? in_bags.of_index : ScratchVector<int64_t>(),
                   Dims{has_bags ? static_cast<int64_t>(rows.size()) : 0}),
           numbers(context, index_type, sizes, size_list),
           mode == kMax ? numbers(context, index_type, largest, out.sizes())
@@ -142,7 +146,8 @@ std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> bag_shape(const Info<N>& weight, 
                                                          const Info<N>& offsets, bool, Size mode, bool,
                                                          const Info<N>*, bool include_last,
                                                          std::optional<Size> padding) {
-  const N bags = indices.dim() == 2 ? indices.sizes[0] : offsets.sizes[0] - N(include_last ? 1 : 0);
+  check_ranks(weight.dim(), indices.dim(), offsets.dim());
+  const N bags = offsets.sizes[0] - N(include_last ? 1 : 0);
   const DType type = promote(indices.dtype, offsets.dtype);
   const bool is_fast =
       weight.dtype != DType::kFloat64 && weight.strides[1] == N(1) && padding.value_or(-1) < 0;

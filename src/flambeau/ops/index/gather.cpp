@@ -21,17 +21,13 @@ struct Lines {
   Lines(Context& context, const Tensor& self, int64_t wanted, const Tensor& index_tensor, const Tensor& third)
       : dim(wrap_dim(wanted, self.dim())), index(packed_indices(context, index_tensor)) {
     sizes = index.sizes();
-    self_strides = self.strides();
-    third_strides = third.strides();
+    for (size_t d = 0; d < self.dim(); ++d) self_strides.push_back(self.byte_stride(d));
+    for (size_t d = 0; d < third.dim(); ++d) third_strides.push_back(third.byte_stride(d));
     size = self.dim() == 0 ? 1 : self.sizes()[dim];
     if (sizes.empty()) sizes.push_back(1);
-    if (self_strides.empty()) self_strides.push_back(1);
-    if (third_strides.empty()) third_strides.push_back(1);
+    if (self_strides.empty()) self_strides.push_back(0);
+    if (third_strides.empty()) third_strides.push_back(0);
     while (third_strides.size() < sizes.size()) third_strides.insert(0, 0);
-    const auto self_size = static_cast<int64_t>(self.element_size());
-    const auto third_size = static_cast<int64_t>(third.element_size());
-    for (int64_t& stride : self_strides) stride *= self_size;
-    for (int64_t& stride : third_strides) stride *= third_size;
     row = sizes.back();
     rows = row == 0 ? 0 : index.element_count() / row;
   }
@@ -43,7 +39,9 @@ struct Lines {
     const int64_t* const values = index.data<int64_t>();
     const int64_t along = self_strides[dim];
     const int64_t step = dim == last ? 0 : self_strides[last];
+    WorkPoller poll;
     for (int64_t r = begin; r < end; ++r) {
+      poll(static_cast<size_t>(row));
       int64_t rest = r;
       int64_t own = 0;
       int64_t other = 0;
@@ -297,7 +295,9 @@ Info<N> scatter_reduce_two_shape(const Info<N>& self, Size dim, const Info<N>& i
 // Divides each place by how many elements met there; integers are floored.
 void divide_by_counts(std::span<const int64_t> counts, Tensor& out) {
   const auto step = static_cast<int64_t>(out.element_size());
+  WorkPoller poll;
   for (size_t i = 0; i < counts.size(); ++i) {
+    poll();
     if (counts[i] <= 1) continue;
     uint8_t* const place = out.mutable_data() + static_cast<int64_t>(i) * step;
     if (is_integral(out.dtype())) {
@@ -340,7 +340,8 @@ template <typename N>
 Info<N> index_reduce_shape(const Info<N>& self, Size dim, const Info<N>& index, const Info<N>& source,
                            std::string_view, bool) {
   const size_t d = wrap_dim(dim, self.dim());
-  if (index.dim() > 1 || (source.dim() > 0 && !(index.element_count() == source.sizes[d]))) {
+  const bool has_dim = d < source.dim();
+  if (index.dim() > 1 || (has_dim && !(index.element_count() == source.sizes[d]))) {
     throw Error(ErrorCode::kInvalidArgument,
                 "index_reduce_(): Number of indices should be equal to source.size(dim)");
   }

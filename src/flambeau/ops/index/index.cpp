@@ -22,6 +22,26 @@ Info<N> index_shape(const Info<N>& self, std::span<const Info<N>> indices) {
   return plan_index(self, indices).result;
 }
 
+bool is_mask(const Tensor& index) {
+  return index.defined() && (index.dtype() == DType::kBool || index.dtype() == DType::kUInt8);
+}
+// A mask counts as one index of a length of its own for each of its dimensions.
+std::optional<Info<SymInt>> index_data_shape(DataNumbers& data, const Info<SymInt>& self,
+                                             std::span<const Tensor> indices) {
+  if (std::ranges::none_of(indices, is_mask)) return {};
+  Infos<SymInt> infos;
+  for (const Tensor& index : indices) {
+    const Info<SymInt> info = boxing::unbox_info<SymInt>(index);
+    if (is_mask(index)) {
+      infos.insert(infos.end(), info.dim(),
+                   contiguous<SymInt>(DType::kInt64, {data.size(info.element_count())}));
+    } else {
+      infos.push_back(info);
+    }
+  }
+  return index_shape<SymInt>(self, infos);
+}
+
 // An index on every place of a dimension without elements is out of bounds.
 void require_places(const Tensor& self, const IndexPlan<Size>& plan) {
   for (const int64_t size : plan.index_sizes) {
@@ -137,7 +157,10 @@ void define_index(Library& library) {
   for (const char* const schema :
        {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
-    library.define(schema).shape<index_shape<Size>, index_shape<SymInt>>().decomposition<index>();
+    library.define(schema)
+        .shape<index_shape<Size>, index_shape<SymInt>>()
+        .decomposition<index>()
+        .data_shape<index_data_shape>();
   }
   for (const char* const schema :
        {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",

@@ -46,8 +46,14 @@ Info<N> index_select_shape(const Info<N>& self, Size dim, const Info<N>& index) 
     throw Error(ErrorCode::kInvalidArgument, "index_select(): Expected dtype int32 or int64 for index");
   }
   const size_t d = wrap_dim(dim, self.dim());
+  const N count = index.element_count();
+  if (self.dim() == 0 && !(count == N(1))) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("index_select(): Index to scalar can have only 1 value, got {} value(s)",
+                            number_text(count)));
+  }
   ShortList<N> sizes = self.sizes;
-  if (self.dim() > 0) sizes[d] = index.element_count();
+  if (self.dim() > 0) sizes[d] = count;
   return contiguous<N>(self.dtype, std::move(sizes), self.device);
 }
 void index_select_kernel(Context& context, const Tensor& self, Size dim, const Tensor& index, Tensor& out) {
@@ -105,6 +111,11 @@ void check_source(const Info<N>& self, size_t d, const Info<N>& index, const Inf
                 fmt::format("{}(): self and source expected to have the same dtype, but got (self) {} and "
                             "(source) {}",
                             name, dtype_name(self.dtype), dtype_name(source.dtype)));
+  }
+  if (source.dim() > 0 && self.dim() > 0 && source.dim() != self.dim()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}(): source has {} dimensions and self has {}, where they must be the same",
+                            name, source.dim(), self.dim()));
   }
   if (source.dim() > 0 && !(index.element_count() == source.sizes[d])) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -253,6 +264,14 @@ std::optional<Tensor> one_hot_parts(Context& c, const Tensor& self, Size classes
   return parts::to_dtype(c, is_it, DType::kInt64);
 }
 
+// Without a number of classes, data decides.
+std::optional<Info<SymInt>> one_hot_data_shape(DataNumbers&, const Info<SymInt>& self, SymInt classes) {
+  if (classes < SymInt(1)) return {};
+  ShortList<SymInt> sizes = self.sizes;
+  sizes.push_back(classes);
+  return contiguous<SymInt>(DType::kInt64, sizes);
+}
+
 }  // namespace
 
 void define_index_rows(Library& library) {
@@ -283,7 +302,8 @@ void define_index_rows(Library& library) {
       .kernel<fill_tensor_kernel>();
   library.define("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
       .function<one_hot>()
-      .composite<one_hot_parts>();
+      .composite<one_hot_parts>()
+      .data_shape<one_hot_data_shape>();
 }
 
 }  // namespace flambeau::ops

@@ -49,13 +49,22 @@ void nonzero_static_kernel(Context&, const Tensor& self, Size size, Size fill_va
   const std::vector<std::vector<int64_t>> positions = nonzero_positions(self);
   const auto rank = static_cast<int64_t>(positions.size());
   auto* const to = out.mutable_data<int64_t>();
+  WorkPoller poll;
   for (int64_t i = 0; i < size; ++i) {
+    poll(static_cast<size_t>(rank));
     for (int64_t d = 0; d < rank; ++d) {
       const std::vector<int64_t>& list = positions[static_cast<size_t>(d)];
       to[i * rank + d] =
           i < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(i)] : fill_value.value();
     }
   }
+}
+
+std::optional<Info<SymInt>> nonzero_data_shape(DataNumbers& data, const Info<SymInt>& self) {
+  const SymInt count = data.size(self.element_count());
+  Info<SymInt> info = contiguous<SymInt>(DType::kInt64, {count, SymInt(static_cast<int64_t>(self.dim()))});
+  info.strides = {SymInt(1), count};
+  return info;
 }
 
 void require_mask(const Tensor& mask, const char* name) {
@@ -67,10 +76,14 @@ void require_mask(const Tensor& mask, const char* name) {
 // The bytes of a mask, row-major, broadcast to sizes.
 std::vector<uint8_t> flags_of(const Tensor& mask, std::span<const int64_t> sizes) {
   const Tensor packed = broadcast_view(mask, sizes).to_contiguous();
+  require_memory(static_cast<uint64_t>(packed.element_count()));
   const uint8_t* const from = packed.data();
   return {from, from + packed.element_count()};
 }
 
+std::optional<Info<SymInt>> masked_select_data_shape(DataNumbers& data, const Info<SymInt>& self) {
+  return contiguous<SymInt>(self.dtype, {data.size(self.element_count())});
+}
 Tensor masked_select(Context& context, const Tensor& self, const Tensor& mask) {
   require_mask(mask, "masked_select");
   const Dims sizes = broadcast(self.sizes(), mask.sizes());
@@ -81,7 +94,9 @@ Tensor masked_select(Context& context, const Tensor& self, const Tensor& mask) {
   const size_t size = self.element_size();
   uint8_t* to = count > 0 ? out.mutable_data() : nullptr;
   const uint8_t* const from = flags.empty() ? nullptr : packed.data();
+  WorkPoller poll;
   for (size_t i = 0; i < flags.size(); ++i) {
+    poll();
     if (flags[i] == 0) continue;
     std::memcpy(to, from + i * size, size);
     to += size;
@@ -106,7 +121,9 @@ void masked_scatter_kernel(Context& context, const Tensor& self, const Tensor& m
   const Tensor packed = source.to_contiguous();
   const size_t size = self.element_size();
   int64_t taken = 0;
+  WorkPoller poll;
   for (size_t i = 0; i < flags.size(); ++i) {
+    poll();
     if (flags[i] == 0) continue;
     if (taken == packed.element_count()) {
       throw Error(ErrorCode::kInvalidArgument, "Number of elements of source < number of ones in mask");
@@ -137,7 +154,9 @@ void take_kernel(Context&, const Tensor& self, const Tensor& index, Tensor& out)
   const Tensor packed = self.to_contiguous();
   const size_t size = self.element_size();
   uint8_t* to = out.mutable_data();
+  WorkPoller poll;
   for (const int64_t value : read_indices(index)) {
+    poll();
     const auto at = static_cast<size_t>(checked_position(value, packed.element_count(), "take"));
     std::memcpy(to, packed.data() + at * size, size);
     to += size;
@@ -169,7 +188,9 @@ void put_kernel(Context& context, const Tensor& self, const Tensor& index, const
   const size_t size = self.element_size();
   const CombineRow row = combine_row(accumulate ? Combine::kAdd : Combine::kReplace, self.dtype());
   size_t i = 0;
+  WorkPoller poll;
   for (const int64_t value : read_indices(index)) {
+    poll();
     const auto at = static_cast<size_t>(checked_position(value, self.element_count(), "put_"));
     row(target.mutable_data() + at * size, 0, values.data() + i++ * size, 0, 1);
   }
@@ -183,10 +204,8 @@ Tensor take_parts(Context& c, const Tensor& self, const Tensor& index) {
 }  // namespace
 
 void define_masked(Library& library) {
-  for (const char* const schema :
-       {"aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor"}) {
-    library.define(schema).function<nonzero>();
-  }
+  library.define("aten::nonzero(Tensor self) -> Tensor").function<nonzero>().data_shape<nonzero_data_shape>();
+  library.define("aten::argwhere(Tensor self) -> Tensor").function<nonzero>();
   for (const char* const schema :
        {"aten::nonzero_numpy(Tensor self) -> Tensor[]", "aten::where(Tensor condition) -> Tensor[]"}) {
     library.define(schema).function<nonzero_columns>();
@@ -194,7 +213,9 @@ void define_masked(Library& library) {
   library.define("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor")
       .shape<nonzero_static_shape<Size>, nonzero_static_shape<SymInt>>()
       .kernel<nonzero_static_kernel>();
-  library.define("aten::masked_select(Tensor self, Tensor mask) -> Tensor").function<masked_select>();
+  library.define("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
+      .function<masked_select>()
+      .data_shape<masked_select_data_shape>();
   library.define("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
       .shape<masked_scatter_shape<Size>, masked_scatter_shape<SymInt>>()
       .kernel<masked_scatter_kernel>();

@@ -20,6 +20,7 @@ namespace {
 template <typename T>
 std::vector<T> values_as(const Tensor& tensor, DType common) {
   const Tensor packed = tensor.to_contiguous();
+  require_memory(static_cast<uint64_t>((Size(packed.element_count()) * sizeof(T)).value()));
   std::vector<T> values(static_cast<size_t>(packed.element_count()));
   if (values.empty()) return values;
   const DType row = kernels::compute_dtype(common);

@@ -215,6 +215,17 @@ Tensor batch_norm_parts(Context& c, const Tensor& input, const Tensor* weight, c
                          momentum, eps);
 }
 
+std::optional<NormalizationCall> batch_norm_call(const Tensor& input, const Tensor* weight,
+                                                 const Tensor* bias, const Tensor* mean,
+                                                 const Tensor* variance, bool training, double, double eps) {
+  if (training || mean == nullptr || variance == nullptr) return {};
+  return NormalizationCall{&input, weight, bias, mean, variance, eps};
+}
+NormalizationCall no_training_call(const Tensor& input, const Tensor* weight, const Tensor* bias,
+                                   const Tensor& mean, const Tensor& variance, double, double eps) {
+  return {&input, weight, bias, &mean, &variance, eps};
+}
+
 }  // namespace
 
 void define_batch_norm(Library& library) {
@@ -223,21 +234,26 @@ void define_batch_norm(Library& library) {
           "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
       .shape<native_batch_norm_shape<Size>, native_batch_norm_shape<SymInt>>()
-      .kernel<native_batch_norm_kernel>();
+      .kernel<native_batch_norm_kernel>()
+      .also_writes({"running_mean", "running_var"}, "training");
   library
       .define(
           "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor")
       .shape<batch_norm_shape<Size>, batch_norm_shape<SymInt>>()
       .kernel<batch_norm_kernel>()
-      .composite<batch_norm_parts>();
+      .composite<batch_norm_parts>()
+      .is(Trait::kAnyLayout)
+      .describe<batch_norm_call>()
+      .also_writes({"running_mean", "running_var"}, "training");
   library
       .define(
           "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
           "running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, "
           "Tensor, Tensor)")
       .shape<legit_shape<Size>, legit_shape<SymInt>>()
-      .kernel<legit_kernel>();
+      .kernel<legit_kernel>()
+      .functional("aten::_native_batch_norm_legit_functional");
   library
       .define(
           "aten::_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) "
@@ -255,7 +271,9 @@ void define_batch_norm(Library& library) {
           "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor "
           "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
       .shape<no_training_shape<Size>, no_training_shape<SymInt>>()
-      .kernel<no_training_kernel>();
+      .kernel<no_training_kernel>()
+      .is(Trait::kAnyLayout)
+      .describe<no_training_call>();
   library
       .define(
           "aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "

@@ -44,8 +44,8 @@ void run(Context& context, const Tensor& input, const Tensor* weight, const Tens
   const std::vector<double> b = read_all<double>(bias);
   const int64_t each = channels / groups;
   const int64_t length = each * space;
-  std::vector<double> means(static_cast<size_t>(batch * groups));
-  std::vector<double> rstds(means.size());
+  ScratchVector<double> means(static_cast<size_t>(batch * groups));
+  ScratchVector<double> rstds(means.size());
   const auto piece = [&](size_t begin, size_t end) {
     RowReader<T> reader(packed);
     RowWriter<T> writer(result);
@@ -271,7 +271,8 @@ void define_group_norm(Library& library) {
           "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
       .shape<instance_norm_shape<Size>, instance_norm_shape<SymInt>>()
       .kernel<instance_norm_kernel>()
-      .composite<instance_norm_parts>();
+      .composite<instance_norm_parts>()
+      .also_writes({"running_mean", "running_var"}, "use_input_stats");
 }
 
 }  // namespace flambeau::ops

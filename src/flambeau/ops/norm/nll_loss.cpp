@@ -28,7 +28,9 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
   const auto size = static_cast<int64_t>(packed.element_size());
   double sum = 0;
   double weight_sum = 0;
+  WorkPoller poll;
   for (int64_t i = 0; i < batch * places; ++i) {
+    poll();
     int64_t wanted = 0;
     load_packed(targets.dtype(), targets.data() + i * static_cast<int64_t>(targets.element_size()), 0, 1,
                 DType::kInt64, &wanted);

@@ -63,6 +63,7 @@ template <typename T>
 std::vector<T> read_all(const Tensor* tensor) {
   if (tensor == nullptr) return {};
   const Tensor packed = tensor->to_contiguous();
+  require_memory(static_cast<uint64_t>((Size(packed.element_count()) * sizeof(T)).value()));
   std::vector<T> values(static_cast<size_t>(packed.element_count()));
   load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), values.size(),
               kRowType<T>, values.data());

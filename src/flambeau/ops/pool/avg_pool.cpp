@@ -1,4 +1,6 @@
 // The mean of windows: of a given size, or as many as a result needs.
+#include <algorithm>
+
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/parts.h"
 #include "flambeau/ops/pool/pooling.h"
@@ -27,6 +29,10 @@ void pool_windows(Context& context, const Tensor& self, size_t dims, Numbers ker
   }
   Windows windows =
       plain_windows(self, out, pool_arguments(dims, kernel_size, stride, padding, kOne, ceil_mode));
+  Size largest = 1;  // window, which is divided by
+  for (const WindowAxis& axis : windows.shape.axes) {
+    largest *= *std::max_element(axis.extent, axis.extent + axis.out);
+  }
   windows.shape.includes_padding = count_include_pad;
   windows.shape.divisor = divisor_override.value_or(0);
   pool_mean(context, windows.shape, self, out);
@@ -123,7 +129,9 @@ void define_avg_pool(Library& library) {
           "aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
           "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
       .shape<avg_pool_shape<Size, 2>, avg_pool_shape<SymInt, 2>>()
-      .kernel<avg_pool_kernel<2>>();
+      .kernel<avg_pool_kernel<2>>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
   library
       .define(
           "aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
@@ -137,10 +145,14 @@ void define_avg_pool(Library& library) {
   library.define("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
       .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
       .kernel<adaptive_avg_kernel<2>>()
-      .composite<adaptive_avg_pool_parts<2>>();
+      .composite<adaptive_avg_pool_parts<2>>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
   library.define("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
       .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
-      .kernel<adaptive_avg_kernel<2>>();
+      .kernel<adaptive_avg_kernel<2>>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
   library.define("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
       .shape<adaptive_avg_shape<Size, 3>, adaptive_avg_shape<SymInt, 3>>()
       .kernel<adaptive_avg_kernel<3>>()

@@ -101,7 +101,9 @@ void define_dims(Library& library, std::string_view plain, std::string_view inde
   library.define(plain)
       .template shape<max_pool_shape<Size, kDims>, max_pool_shape<SymInt, kDims>>()
       .template kernel<max_pool_kernel<kDims>>()
-      .template composite<max_pool_parts<kDims>>();
+      .template composite<max_pool_parts<kDims>>()
+      .is(Trait::kAnyLayout, kDims == 2)
+      .template work<reduction_work>();
   library.define(indexed)
       .template shape<max_pool_indices_shape<Size, kDims>, max_pool_indices_shape<SymInt, kDims>>()
       .template kernel<max_pool_indices_kernel<kDims>>();

@@ -44,11 +44,11 @@ template <typename Body>
 void for_rows(Context& context, const PoolShape& shape, Body&& body) {
   const int64_t images = shape.is_channels_last ? shape.batch : shape.batch * shape.channels;
   const int64_t rows = images * shape.axes[0].out * shape.axes[1].out;
-  int64_t cost = shape.axes[2].out * (shape.is_channels_last ? shape.channels : 1);
+  double cost = static_cast<double>(shape.axes[2].out * (shape.is_channels_last ? shape.channels : 1));
   for (const WindowAxis& axis : shape.axes) {
-    cost *= std::max<int64_t>((axis.end[0] - axis.begin[0]) / axis.step, 1);
+    cost *= static_cast<double>(std::max<int64_t>((axis.end[0] - axis.begin[0]) / axis.step, 1));
   }
-  const auto grain = static_cast<size_t>(std::max<int64_t>(kGrain / std::max<int64_t>(cost, 1), 1));
+  const auto grain = static_cast<size_t>(std::max(kGrain / std::max(cost, 1.0), 1.0));
   context.pool().for_each_range(static_cast<size_t>(rows), grain, [&](size_t begin, size_t end) {
     body(static_cast<int64_t>(begin), static_cast<int64_t>(end));
   });
@@ -88,6 +88,8 @@ Windows empty_windows(const Tensor& input, const Tensor& out, size_t dims) {
 }
 
 }  // namespace
+
+void poll_pooling() { poll_work(); }
 
 PoolArguments pool_arguments(size_t dims, std::span<const Size> kernel, std::span<const Size> stride,
                              std::span<const Size> padding, std::span<const Size> dilation, bool rounds_up) {
@@ -139,18 +141,20 @@ Windows plain_windows(const Tensor& input, const Tensor& out, const PoolArgument
   for (size_t d = 0; d < dims; ++d) {
     WindowAxis& axis = windows.shape.axes[3 - dims + d];
     axis.step = arguments.dilation[d];
-    axis.is_regular = true;
+    // Windows larger than the image have taps that meet nothing, perhaps as many as numbers go.
+    axis.is_regular = arguments.kernel[d] <= axis.in && arguments.dilation[d] <= axis.in;
     axis.kernel = arguments.kernel[d];
     axis.stride = arguments.stride[d];
     axis.padding = arguments.padding[d];
     windows.set(3 - dims + d, [&](int64_t o) -> std::array<int64_t, 3> {
       const Size first = Size(o) * axis.stride - axis.padding;
       const Size last = first + (Size(axis.kernel) - 1) * axis.step + 1;
-      const Size skipped = first < 0 ? (-first + axis.step - 1) / axis.step : Size(0);
+      const Size skipped = first < 0 ? (-first - 1) / axis.step + 1 : Size(0);
       const Size begin = first + skipped * axis.step;
       return {begin, larger(smaller(last, axis.in), begin),
               smaller(last, Size(axis.in) + axis.padding) - first};
     });
+    axis.step = std::min(axis.step, axis.in);  // one that leaves the image leaves it anyway
   }
   return windows;
 }

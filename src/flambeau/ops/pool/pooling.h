@@ -73,13 +73,14 @@ Info<N> plain_pool_info(const Info<N>& input, size_t dims, const PoolArguments& 
 // A shape with the memory that its windows lie in.
 struct Windows {
   PoolShape shape;
-  std::array<std::vector<int64_t>, 9> numbers;
+  std::array<ScratchVector<int64_t>, 9> numbers;
 
   // Sets the windows of an axis: `window` gives begin, end and extent of each position.
   template <typename Window>
   void set(size_t axis_index, Window&& window) {
     WindowAxis& axis = shape.axes[axis_index];
     auto* const lists = &numbers[axis_index * 3];
+    for (size_t i = 0; i < 3; ++i) lists[i].reserve(static_cast<size_t>(axis.out));
     for (int64_t o = 0; o < axis.out; ++o) {
       const std::array<int64_t, 3> found = window(o);
       for (size_t i = 0; i < 3; ++i) lists[i].push_back(found[i]);

@@ -42,5 +42,21 @@ TEST_F(Pooling, SaysWhatDoesNotFit) {
       "Output size is too small");
 }
 
+// Taps that meet nothing are not walked.
+TEST_F(Pooling, WindowsMayBeEnormous) {
+  const Dims kernel{2, int64_t{1} << 61};
+  const Dims padding{0, int64_t{1} << 60};
+  const auto [values, indices] = call<std::tuple<Tensor, Tensor>>(
+      context, "aten::max_pool2d_with_indices", ramp({1, 3, 4}), kernel, kernel, padding, Dims{1, 1}, true);
+  expect_values(values, {7, 11});
+  EXPECT_EQ(values_of<int64_t>(indices), (std::vector<int64_t>{7, 11}));
+  const Dims apart{INT64_MAX};
+  expect_values(call(context, "aten::max_pool1d", ramp({1, 4}), Dims{1}, Dims{1}, Dims{0}, apart),
+                {0, 1, 2, 3});
+  EXPECT_EQ(error("aten::avg_pool2d", ramp({1, 3, 4}), Dims{kernel[1], kernel[1]}, Dims{kernel[1], kernel[1]},
+                  Dims{padding[1], padding[1]}, true),
+            "a size or an index does not fit in 64 bits");
+}
+
 }  // namespace
 }  // namespace flambeau::ops

@@ -31,6 +31,10 @@ struct PoolShape {
   int64_t divisor = 0;            // instead of that number
 };
 
+// poll_work() for the loops, whose windows may be as large as an image: code for one machine alone inlines
+// nothing that others use.
+void poll_pooling();
+
 // Loops over rows of a result. Channels first: a row is one line of one channel, of batch * channels * depth
 // * height in all. Channels last: all channels of one line, of batch * depth * height. Images are packed.
 template <typename T>

@@ -41,12 +41,27 @@ struct RowPlace {
   }
 };
 
+// Asks once in many elements whether to go on.
+class Poller {
+ public:
+  void operator()(int64_t elements) {
+    done_ += elements;
+    if (done_ < kMost) return;
+    done_ = 0;
+    poll_pooling();
+  }
+
+ private:
+  static constexpr int64_t kMost = int64_t{1} << 18;
+  int64_t done_ = 0;
+};
+
 // Positions of a line whose tap k lies inside the image.
 struct TapRange {
   int64_t begin, end, offset;
   TapRange(const WindowAxis& axis, int64_t tap) {
     offset = tap * axis.step - axis.padding;
-    begin = offset >= 0 ? 0 : (-offset + axis.stride - 1) / axis.stride;
+    begin = offset >= 0 ? 0 : (-offset - 1) / axis.stride + 1;
     end = offset >= axis.in ? 0 : std::min(axis.out, (axis.in - 1 - offset) / axis.stride + 1);
   }
 };
@@ -79,7 +94,8 @@ void max_tap_indexed(const T* __restrict line, int64_t stride, int64_t first, T*
 }
 
 template <typename T>
-void max_line(const PoolShape& shape, const T* in, T* out, int64_t* indices, const RowPlace& place) {
+void max_line(const PoolShape& shape, const T* in, T* out, int64_t* indices, const RowPlace& place,
+              Poller& poll) {
   const auto& [depths, rows, columns] = shape.axes;
   const int64_t d = place.depth;
   const int64_t h = place.row;
@@ -96,6 +112,7 @@ void max_line(const PoolShape& shape, const T* in, T* out, int64_t* indices, con
         for (int64_t k = 0; k < columns.kernel; ++k) {
           const TapRange range(columns, k);
           if (range.begin >= range.end) continue;
+          poll(range.end - range.begin);
           const int64_t from = range.begin * columns.stride + range.offset;
           if (indices == nullptr) {
             max_tap(line + from, columns.stride, out + range.begin, range.end - range.begin);
@@ -106,6 +123,7 @@ void max_line(const PoolShape& shape, const T* in, T* out, int64_t* indices, con
         }
       } else {
         for (int64_t w = 0; w < columns.out; ++w) {
+          poll(columns.end[w] - columns.begin[w] + 1);
           for (int64_t x = columns.begin[w]; x < columns.end[w]; x += columns.step) {
             if (!beats(line[x], out[w])) continue;
             out[w] = line[x];
@@ -118,7 +136,8 @@ void max_line(const PoolShape& shape, const T* in, T* out, int64_t* indices, con
 }
 
 template <typename T>
-void max_line_last(const PoolShape& shape, const T* in, T* out, int64_t* indices, const RowPlace& place) {
+void max_line_last(const PoolShape& shape, const T* in, T* out, int64_t* indices, const RowPlace& place,
+                   Poller& poll) {
   const auto& [depths, rows, columns] = shape.axes;
   const int64_t d = place.depth;
   const int64_t h = place.row;
@@ -134,6 +153,7 @@ void max_line_last(const PoolShape& shape, const T* in, T* out, int64_t* indices
     for (int64_t z = depths.begin[d]; z < depths.end[d]; z += depths.step) {
       for (int64_t y = rows.begin[h]; y < rows.end[h]; y += rows.step) {
         for (int64_t x = columns.begin[w]; x < columns.end[w]; x += columns.step) {
+          poll(channels);
           const int64_t at = (z * rows.in + y) * columns.in + x;
           const T* const __restrict pixel = in + at * channels;
           if (index == nullptr) {
@@ -157,13 +177,14 @@ template <typename T>
 void max_rows(const PoolShape& shape, const T* in, T* out, int64_t* indices, int64_t begin, int64_t end) {
   const int64_t width = shape.axes[2].out * (shape.is_channels_last ? shape.channels : 1);
   const int64_t plane = plane_size(shape);
+  Poller poll;
   for (int64_t i = begin; i < end; ++i) {
     const RowPlace place(shape, i);
     int64_t* const index = indices == nullptr ? nullptr : indices + i * width;
     if (shape.is_channels_last) {
-      max_line_last(shape, in + place.plane * plane, out + i * width, index, place);
+      max_line_last(shape, in + place.plane * plane, out + i * width, index, place, poll);
     } else {
-      max_line(shape, in + place.plane * plane, out + i * width, index, place);
+      max_line(shape, in + place.plane * plane, out + i * width, index, place, poll);
     }
   }
 }
@@ -184,7 +205,7 @@ T sum_of(const T* values, int64_t count) {
 }
 
 template <typename T>
-void mean_line(const PoolShape& shape, const T* in, T* out, const RowPlace& place) {
+void mean_line(const PoolShape& shape, const T* in, T* out, const RowPlace& place, Poller& poll) {
   const auto& [depths, rows, columns] = shape.axes;
   const int64_t d = place.depth;
   const int64_t h = place.row;
@@ -192,6 +213,7 @@ void mean_line(const PoolShape& shape, const T* in, T* out, const RowPlace& plac
     // Whole lines, which lie one after the other.
     out[0] = 0;
     for (int64_t z = depths.begin[d]; z < depths.end[d]; ++z) {
+      poll((rows.end[h] - rows.begin[h]) * columns.in);
       out[0] +=
           sum_of(in + (z * rows.in + rows.begin[h]) * columns.in, (rows.end[h] - rows.begin[h]) * columns.in);
     }
@@ -206,12 +228,14 @@ void mean_line(const PoolShape& shape, const T* in, T* out, const RowPlace& plac
       if (columns.is_regular && columns.out > 4) {
         for (int64_t k = 0; k < columns.kernel; ++k) {
           const TapRange range(columns, k);
+          poll(columns.out);
           const T* const __restrict from = line + range.offset;
 #pragma GCC ivdep
           for (int64_t w = range.begin; w < range.end; ++w) out[w] += from[w * columns.stride];
         }
       } else {
         for (int64_t w = 0; w < columns.out; ++w) {
+          poll(columns.end[w] - columns.begin[w] + 1);
           out[w] += sum_of(line + columns.begin[w], columns.end[w] - columns.begin[w]);
         }
       }
@@ -224,7 +248,7 @@ void mean_line(const PoolShape& shape, const T* in, T* out, const RowPlace& plac
 }
 
 template <typename T>
-void mean_line_last(const PoolShape& shape, const T* in, T* out, const RowPlace& place) {
+void mean_line_last(const PoolShape& shape, const T* in, T* out, const RowPlace& place, Poller& poll) {
   const auto& [depths, rows, columns] = shape.axes;
   const int64_t d = place.depth;
   const int64_t h = place.row;
@@ -235,6 +259,7 @@ void mean_line_last(const PoolShape& shape, const T* in, T* out, const RowPlace&
     for (int64_t z = depths.begin[d]; z < depths.end[d]; ++z) {
       for (int64_t y = rows.begin[h]; y < rows.end[h]; ++y) {
         for (int64_t x = columns.begin[w]; x < columns.end[w]; ++x) {
+          poll(channels);
           const T* const __restrict pixel = in + ((z * rows.in + y) * columns.in + x) * channels;
 #pragma GCC ivdep
           for (int64_t c = 0; c < channels; ++c) sum[c] += pixel[c];
@@ -252,12 +277,13 @@ template <typename T>
 void mean_rows(const PoolShape& shape, const T* in, T* out, int64_t begin, int64_t end) {
   const int64_t width = shape.axes[2].out * (shape.is_channels_last ? shape.channels : 1);
   const int64_t plane = plane_size(shape);
+  Poller poll;
   for (int64_t i = begin; i < end; ++i) {
     const RowPlace place(shape, i);
     if (shape.is_channels_last) {
-      mean_line_last(shape, in + place.plane * plane, out + i * width, place);
+      mean_line_last(shape, in + place.plane * plane, out + i * width, place, poll);
     } else {
-      mean_line(shape, in + place.plane * plane, out + i * width, place);
+      mean_line(shape, in + place.plane * plane, out + i * width, place, poll);
     }
   }
 }

@@ -56,7 +56,7 @@ void log_normal_kernel(Context& context, const Tensor&, double mean, double std,
                        Tensor& out) {
   if (!(std > 0)) fail_view(fmt::format("log_normal_ expects std > 0.0, but found std={}", std));
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "log_normal_cpu", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::log_normal(generator, mean, std, dtype, memory, count);
   });
 }
@@ -65,7 +65,7 @@ void cauchy_kernel(Context& context, const Tensor&, double median, double sigma,
                    Tensor& out) {
   if (!(sigma > 0)) fail_view(fmt::format("cauchy_ expects sigma > 0.0, but found sigma={}", sigma));
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "cauchy", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::cauchy(generator, median, sigma, dtype, memory, count);
   });
 }
@@ -79,7 +79,7 @@ Info<N> one_shape(const Info<N>& self, double, const Value&) {
 void exponential_kernel(Context& context, const Tensor&, double lambda, const Value& given, Tensor& out) {
   if (!(lambda > 0)) fail_view(fmt::format("exponential_ expects lambda > 0.0, but found lambda={}", lambda));
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "exponential", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::exponential(generator, lambda, dtype, memory, count);
   });
 }
@@ -87,7 +87,7 @@ void exponential_kernel(Context& context, const Tensor&, double lambda, const Va
 void geometric_kernel(Context& context, const Tensor&, double p, const Value& given, Tensor& out) {
   if (!(p > 0 && p < 1)) fail_view(fmt::format("geometric_ expects p to be in (0, 1), but got p={}", p));
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "geometric_cpu", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::geometric(generator, p, dtype, memory, count);
   });
 }
@@ -118,7 +118,7 @@ void bernoulli_each(Context& context, const Value& given, const Tensor& p, const
   info.strides = like_strides(info, MemoryFormat::kPreserve);
   const Tensor each = context.allocate(info);
   copy_into(context, p, each);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "bernoulli_tensor_cpu_self_", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::bernoulli(generator, p.dtype(), each.data(), dtype, memory, count);
   });
 }
@@ -148,7 +148,7 @@ Info<N> random_shape(const Info<N>& self, const Value&) {
 }
 void random_kernel(Context& context, const Tensor&, const Value& given, Tensor& out) {
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "random_kernel_cpu", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::random_integers(generator, dtype, memory, count);
   });
 }
@@ -160,7 +160,7 @@ Info<N> random_from_shape(const Info<N>& self, Size, std::optional<Size>, const 
 void random_from_kernel(Context& context, const Tensor&, Size from, std::optional<Size> to,
                         const Value& given, Tensor& out) {
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "random_kernel_cpu", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::random_integers(generator, from, to, dtype, memory, count);
   });
 }

@@ -7,6 +7,7 @@
 #include "flambeau/kernels/random.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/promotion.h"
+#include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -19,7 +20,12 @@ kernels::Generator& generator_of(Context& context, const Value& given) {
   return context.require_generator();
 }
 
-void draw(Context& context, const Tensor& out, const std::function<void(void*, DType, size_t, bool)>& fill) {
+void draw(Context& context, std::string_view name, const Tensor& out, const Fill& fill) {
+  if (is_complex(out.dtype())) fail_dtype(name, out.dtype());
+  draw_parts(context, out, fill);
+}
+
+void draw_parts(Context& context, const Tensor& out, const Fill& fill) {
   if (out.element_count() == 0) return;
   const Info<Size> info = info_of(out);
   const auto fill_dense = [&](const Tensor& dense) {
@@ -45,7 +51,7 @@ void draw_uniform(Context& context, const Value& given, const Tensor& out, doubl
         fmt::format("uniform_ expects to return a [from, to) range, but found from={} > to={}", from, to));
   }
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw_parts(context, out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::uniform(generator, from, to, dtype, memory, count);
   });
 }
@@ -55,7 +61,7 @@ void draw_normal(Context& context, const Value& given, const Tensor& out, double
   kernels::Generator& generator = generator_of(context, given);
   // Both parts of a complex number have half of the variance.
   const double own = is_complex(out.dtype()) ? deviation / std::sqrt(2.0) : deviation;
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool is_contiguous) {
+  draw_parts(context, out, [&](void* memory, DType dtype, size_t count, bool is_contiguous) {
     kernels::normal(generator, mean, own, dtype, memory, count, is_contiguous);
   });
 }
@@ -63,7 +69,7 @@ void draw_normal(Context& context, const Value& given, const Tensor& out, double
 void draw_bernoulli(Context& context, const Value& given, const Tensor& out, double p) {
   if (!(p >= 0 && p <= 1)) fail_view(fmt::format("bernoulli_ expects p to be in [0, 1], but got p={}", p));
   kernels::Generator& generator = generator_of(context, given);
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "bernoulli_scalar_cpu_", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::bernoulli(generator, p, dtype, memory, count);
   });
 }

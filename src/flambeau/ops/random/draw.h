@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "flambeau/kernels/generator.h"
 #include "flambeau/ops/context.h"
@@ -12,10 +13,13 @@ namespace flambeau::ops {
 // The generator that a call was given, or the context's. Throws Error(kInvalidArgument) where there is none.
 kernels::Generator& generator_of(Context& context, const Value& given);
 
+// Fills memory with that many numbers.
+using Fill = std::function<void(void* memory, DType dtype, size_t count, bool is_contiguous)>;
 // Calls fill(memory, element type, count, is the tensor row-major) for memory that becomes the tensor's
-// elements; complex numbers are pairs of their parts.
-void draw(Context& context, const Tensor& out,
-          const std::function<void(void* memory, DType dtype, size_t count, bool is_contiguous)>& fill);
+// elements. Throws Error(kUnsupported) for complex ones, in the operator's name.
+void draw(Context& context, std::string_view name, const Tensor& out, const Fill& fill);
+// The same, with complex numbers as pairs of their parts: twice as many.
+void draw_parts(Context& context, const Tensor& out, const Fill& fill);
 
 // Into all elements: uniform in [from, to), normal, 0 or 1.
 void draw_uniform(Context& context, const Value& generator, const Tensor& out, double from, double to);

@@ -76,7 +76,7 @@ void draw_integers(Context& context, const Tensor& out, int64_t low, int64_t hig
         fmt::format("random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high));
   }
   kernels::Generator& generator = context.require_generator();
-  draw(context, out, [&](void* memory, DType dtype, size_t count, bool) {
+  draw(context, "random_from_to", out, [&](void* memory, DType dtype, size_t count, bool) {
     kernels::random_integers(generator, low, high, dtype, memory, count);
   });
 }

@@ -71,7 +71,8 @@ void run_cdist(Context& context, const Tensor& x1, const Tensor& x2, double p, T
   const std::vector<double> a = read_all<double>(&first);
   const std::vector<double> b = read_all<double>(&second);
   ScratchVector<double> result(static_cast<size_t>(out.element_count()));
-  context.pool().for_each_range(result.size(), 1024, [&](size_t begin, size_t end) {
+  const size_t grain = std::max<size_t>(static_cast<size_t>(kGrain) / std::max<size_t>(length, 1), 1);
+  context.pool().for_each_range(result.size(), grain, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const size_t batch = i / (rows * columns);
       const size_t row = i / columns % rows;
@@ -113,9 +114,12 @@ void pdist_kernel(Context&, const Tensor& self, double p, Tensor& out) {
   const std::vector<double> rows = read_all<double>(&self);
   const auto count = static_cast<size_t>(self.sizes()[0]);
   const auto length = static_cast<size_t>(self.sizes()[1]);
-  std::vector<double> result;
+  ScratchVector<double> result;
+  result.reserve(static_cast<size_t>(out.element_count()));
+  WorkPoller poll;
   for (size_t i = 0; i < count; ++i) {
     for (size_t j = i + 1; j < count; ++j) {
+      poll(length + 1);
       result.push_back(distance(rows.data() + i * length, rows.data() + j * length, length, p));
     }
   }

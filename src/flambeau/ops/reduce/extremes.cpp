@@ -236,7 +236,8 @@ void define_extreme(Library& library, const char* amax, const char* max, const c
                     const char* argmax) {
   library.define(amax)
       .template shape<amax_shape<Size, kLargest>, amax_shape<SymInt, kLargest>>()
-      .template kernel<amax_kernel<kLargest>>();
+      .template kernel<amax_kernel<kLargest>>()
+      .template work<reduction_work>();
   library.define(max)
       .template shape<max_all_shape<Size, kLargest>, max_all_shape<SymInt, kLargest>>()
       .template kernel<max_all_kernel<kLargest>>();

@@ -310,37 +310,44 @@ void define_norms(Library& library) {
           "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
       .shape<vector_norm_shape<Size>, vector_norm_shape<SymInt>>()
-      .kernel<vector_norm_kernel>();
+      .kernel<vector_norm_kernel>()
+      .work<reduction_work>();
   library.define("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
       .shape<norm_shape<Size>, norm_shape<SymInt>>()
       .kernel<norm_kernel>()
-      .core_decomposition<norm_parts>();
+      .core_decomposition<norm_parts>()
+      .work<reduction_work>();
   library.define("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
       .shape<norm_dtype_shape<Size>, norm_dtype_shape<SymInt>>()
       .kernel<norm_dtype_kernel>()
-      .core_decomposition<norm_dtype_parts>();
+      .core_decomposition<norm_dtype_parts>()
+      .work<reduction_work>();
   library.define("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
       .shape<norm_dim_shape<Size>, norm_dim_shape<SymInt>>()
       .kernel<norm_dim_kernel>()
-      .core_decomposition<norm_dim_parts>();
+      .core_decomposition<norm_dim_parts>()
+      .work<reduction_work>();
   library
       .define(
           "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
           "dtype) -> Tensor")
       .shape<norm_dim_dtype_shape<Size>, norm_dim_dtype_shape<SymInt>>()
       .kernel<norm_dim_dtype_kernel>()
-      .core_decomposition<norm_dim_dtype_parts>();
+      .core_decomposition<norm_dim_dtype_parts>()
+      .work<reduction_work>();
   library.define("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
       .composite<frobenius_norm>();
   library.define("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor").decomposition<dist>();
   library.define("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
       .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
       .kernel<logsumexp_kernel>()
-      .core_decomposition<logsumexp_parts>();
+      .core_decomposition<logsumexp_parts>()
+      .work<reduction_work>();
   library.define("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
       .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
       .kernel<logsumexp_kernel>()
-      .alias("aten::logsumexp");
+      .alias("aten::logsumexp")
+      .work<reduction_work>();
 }
 
 }  // namespace flambeau::ops

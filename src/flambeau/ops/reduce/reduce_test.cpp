@@ -203,5 +203,37 @@ TEST_F(Reduce, SoftmaxAndLayerNorm) {
   EXPECT_NEAR(norm[5], 1.22473562, 1e-6);
 }
 
+// Sizes without elements may be as large as numbers go, and so may their strides.
+TEST_F(Reduce, NothingIsEnormous) {
+  constexpr int64_t kMany = int64_t{1} << 62;
+  const Tensor nothing = counted(DType::kFloat64, {0}).with_geometry({{0, kMany}, {kMany, kMany}, 0});
+  EXPECT_EQ(values(call(context, "aten::sum", nothing)), Numbers{0});
+  EXPECT_EQ(call(context, "aten::cumsum", nothing, 0).sizes(), (Dims{0, kMany}));
+  EXPECT_TRUE(std::isnan(values(call(context, "aten::mse_loss", nothing, counted(DType::kInt64, {})))[0]));
+  EXPECT_EQ(values(call(context, "aten::_cdist_forward", counted(DType::kFloat64, {2, 0}),
+                        counted(DType::kFloat64, {1, 0}), 1.0, std::nullopt)),
+            (Numbers{0, 0}));
+}
+
+TEST_F(Reduce, QuantilesHaveExactRanks) {
+  const Tensor many = Tensor::zeros(DType::kFloat32, Dims{(int64_t{1} << 24) + 4});
+  EXPECT_EQ(text_of([&] { call(context, "aten::quantile.scalar", many, 1.0); }),
+            "operator 'aten::quantile.scalar': quantile() input tensor is too large");
+}
+
+TEST_F(Reduce, IndicesFitWhatTheyIndex) {
+  const Tensor two = counted(DType::kInt64, {2});
+  EXPECT_EQ(
+      text_of([&] { call(context, "aten::index_select", counted(DType::kFloat32, {}), 0, two); }),
+      "operator 'aten::index_select': index_select(): Index to scalar can have only 1 value, got 2 value(s)");
+  EXPECT_EQ(
+      text_of([&] {
+        call(context, "aten::index_add", counted(DType::kFloat32, {2, 3, 4}), 2, two,
+             counted(DType::kFloat32, {2}));
+      }),
+      "operator 'aten::index_add': index_add(): source has 1 dimensions and self has 3, where they must be "
+      "the same");
+}
+
 }  // namespace
 }  // namespace flambeau::ops

@@ -251,13 +251,15 @@ void define_sum(Library& library) {
   library.define("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<sum_shape<Size>, sum_shape<SymInt>>()
       .kernel<sum_kernel>()
-      .core_decomposition<sum_parts>();
+      .core_decomposition<sum_parts>()
+      .work<reduction_work>();
   library
       .define(
           "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
           "Tensor")
       .shape<sum_dim_shape<Size>, sum_dim_shape<SymInt>>()
-      .kernel<sum_dim_kernel>();
+      .kernel<sum_dim_kernel>()
+      .work<reduction_work>();
   library
       .define(
           "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
@@ -267,12 +269,16 @@ void define_sum(Library& library) {
       .core_decomposition<nansum_parts>();
   library.define("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<mean_shape<Size>, mean_shape<SymInt>>()
-      .kernel<mean_kernel>();
+      .kernel<mean_kernel>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
   library
       .define(
           "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
       .shape<mean_dim_shape<Size>, mean_dim_shape<SymInt>>()
-      .kernel<mean_dim_kernel>();
+      .kernel<mean_dim_kernel>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
   library
       .define(
           "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
@@ -280,12 +286,14 @@ void define_sum(Library& library) {
       .composite<nanmean>();
   library.define("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<sum_shape<Size>, sum_shape<SymInt>>()
-      .kernel<prod_kernel>();
+      .kernel<prod_kernel>()
+      .work<reduction_work>();
   library
       .define(
           "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
       .shape<prod_dim_shape<Size>, prod_dim_shape<SymInt>>()
-      .kernel<prod_dim_kernel>();
+      .kernel<prod_dim_kernel>()
+      .work<reduction_work>();
   library.define("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
       .shape<count_nonzero_shape<Size>, count_nonzero_shape<SymInt>>()
       .kernel<count_nonzero_kernel>()

@@ -182,14 +182,16 @@ void define_variance(Library& library) {
           "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> Tensor")
       .shape<var_shape<Size, false>, var_shape<SymInt, false>>()
-      .kernel<var_kernel<false>>();
+      .kernel<var_kernel<false>>()
+      .work<reduction_work>();
   library
       .define(
           "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> Tensor")
       .shape<var_shape<Size, true>, var_shape<SymInt, true>>()
       .kernel<var_kernel<true>>()
-      .core_decomposition<std_parts>();
+      .core_decomposition<std_parts>()
+      .work<reduction_work>();
   library
       .define(
           "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -203,16 +205,22 @@ void define_variance(Library& library) {
       .shape<var_mean_shape<Size, true>, var_mean_shape<SymInt, true>>()
       .kernel<var_mean_kernel<true>>()
       .core_decomposition<std_mean_parts>();
-  library.define("aten::var(Tensor self, bool unbiased=True) -> Tensor").composite<of_all<0, Tensor>>();
-  library.define("aten::std(Tensor self, bool unbiased=True) -> Tensor").composite<of_all<1, Tensor>>();
+  library.define("aten::var(Tensor self, bool unbiased=True) -> Tensor")
+      .composite<of_all<0, Tensor>>()
+      .work<reduction_work>();
+  library.define("aten::std(Tensor self, bool unbiased=True) -> Tensor")
+      .composite<of_all<1, Tensor>>()
+      .work<reduction_work>();
   library.define("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
       .composite<of_all<2, Pair>>();
   library.define("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
       .composite<of_all<3, Pair>>();
   library.define("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
-      .composite<of_dims<0, Tensor>>();
+      .composite<of_dims<0, Tensor>>()
+      .work<reduction_work>();
   library.define("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
-      .composite<of_dims<1, Tensor>>();
+      .composite<of_dims<1, Tensor>>()
+      .work<reduction_work>();
   library
       .define(
           "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, "

@@ -39,8 +39,10 @@ Info<N> trace_shape(const Info<N>& self) {
 }
 void trace_kernel(Context& context, const Tensor& self, Tensor& out) {
   Context inner = context.without_interceptor();
-  const Tensor diagonal = self.with_geometry(
-      {{std::min(self.sizes()[0], self.sizes()[1])}, {self.strides()[0] + self.strides()[1]}, self.offset()});
+  // Strides of nothing may be as large as numbers go.
+  const int64_t stride = self.element_count() == 0 ? 0 : self.strides()[0] + self.strides()[1];
+  const Tensor diagonal =
+      self.with_geometry({{std::min(self.sizes()[0], self.sizes()[1])}, {stride}, self.offset()});
   copy_into(context, call(inner, "aten::sum", diagonal), out);
 }
 
@@ -72,6 +74,7 @@ Info<N> cross_shape(const Info<N>& self, const Info<N>& other, Size dim) {
     throw Error(ErrorCode::kInvalidArgument, "linalg.cross: inputs must have the same number of dimensions.");
   }
   const size_t d = wrap_dim(dim, self.dim());
+  if (self.dim() == 0) throw Error(ErrorCode::kInvalidArgument, "linalg.cross: inputs have no dimensions");
   if (!(self.sizes[d] == N(3) && other.sizes[d] == N(3))) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("linalg.cross: inputs dimension {} must have length 3. Got {} and {}", dim,

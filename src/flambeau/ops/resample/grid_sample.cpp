@@ -258,9 +258,11 @@ void affine_kernel(Context& context, const Tensor& theta, std::span<const Size> 
   const size_t dims = size.size() - 2;
   const int64_t points = out.element_count() / size[0] / static_cast<int64_t>(dims);
   double* to = grid.mutable_data<double>();
+  WorkPoller poll;
   for (int64_t n = 0; n < size[0]; ++n) {
     const double* const map = maps.data<double>() + n * static_cast<int64_t>(dims * (dims + 1));
     for (int64_t point = 0; point < points; ++point) {
+      poll();
       std::array<double, 3> x{};
       int64_t rest = point;
       for (size_t d = dims; d-- > 0;) {  // x is the last dimension

@@ -123,8 +123,12 @@ Info<N> col2im_shape(const Info<N>& self, std::span<const N> output_size, Number
   const Size taps = arguments.kernel[0] * arguments.kernel[1];
   require(modulo(self.sizes[first], N(taps)) == N(0),
           "Expected size of input's dimension 1 to be divisible by the product of kernel_size");
-  const N windows =
-      window_count<N>(output_size[0], arguments, 0) * window_count<N>(output_size[1], arguments, 1);
+  const N rows = window_count<N>(output_size[0], arguments, 0);
+  const N columns = window_count<N>(output_size[1], arguments, 1);
+  require(
+      rows >= N(1) && columns >= N(1),
+      "col2im: the image with its padding is smaller than the kernel; its components must be at least one");
+  const N windows = rows * columns;
   if (!(self.sizes[first + 1] == windows)) {
     fail_argument(
         fmt::format("expected the size of the input's last dimension to match the number of sliding "
@@ -145,10 +149,12 @@ void add_windows(const Tensor& columns, const Tensor& windows) {
   const Dims& strides = windows.strides();
   const T* from = columns.data<T>();
   T* const to = windows.mutable_data<T>();
+  WorkPoller poll;
   for (int64_t plane = 0; plane < sizes[0] * sizes[1]; ++plane) {
     for (int64_t tap = 0; tap < sizes[2] * sizes[3]; ++tap) {
       T* const start = to + plane * strides[1] + tap / sizes[3] * strides[2] + tap % sizes[3] * strides[3];
       for (int64_t row = 0; row < sizes[4]; ++row) {
+        poll(static_cast<size_t>(sizes[5]));
         for (int64_t column = 0; column < sizes[5]; ++column) {
           start[row * strides[4] + column * strides[5]] += *from++;
         }
@@ -216,7 +222,9 @@ void unpool_kernel(Context& context, const Tensor& self, const Tensor& indices, 
   const auto element = static_cast<int64_t>(out.element_size());
   const int64_t count = values.sizes()[values.dim() - 1] * values.sizes()[values.dim() - 2];
   uint8_t* const to = made.mutable_data();
+  WorkPoller poll;
   for (int64_t i = 0; i < values.element_count(); ++i) {
+    poll();
     const int64_t place = places.data<int64_t>()[i];
     if (place < 0 || place >= size) {
       fail_argument(fmt::format("Found an invalid max index: {} (output volumes are of size {}x{})", place,

@@ -170,10 +170,12 @@ void define_plain(Library& library, std::string_view sized, std::string_view lis
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
   library.define(sized)
       .template shape<F::template plain_shape<Size>, F::template plain_shape<SymInt>>()
-      .template kernel<F::plain>();
+      .template kernel<F::plain>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kNearest);
   Definition form = library.define(listed);
   form.template shape<F::template plain_list_shape<Size>, F::template plain_list_shape<SymInt>>()
-      .template kernel<F::plain_list>();
+      .template kernel<F::plain_list>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kNearest);
   if constexpr (kKind == Resampling::kNearest && kDims == 1) form.template composite<nearest_parts>();
 }
 
@@ -182,10 +184,12 @@ void define_aligned(Library& library, std::string_view sized, std::string_view l
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
   library.define(sized)
       .template shape<F::template aligned_shape<Size>, F::template aligned_shape<SymInt>>()
-      .template kernel<F::aligned>();
+      .template kernel<F::aligned>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kLinear);
   Definition form = library.define(listed);
   form.template shape<F::template aligned_list_shape<Size>, F::template aligned_list_shape<SymInt>>()
-      .template kernel<F::aligned_list>();
+      .template kernel<F::aligned_list>()
+      .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kLinear);
   if constexpr (kKind == Resampling::kLinear && kDims == 1) form.template composite<linear_parts>();
 }
 

@@ -35,6 +35,7 @@ Tensor with_dims(Tensor tensor, size_t rank) {
 void run_cell(Context& context, RnnKind kind, const Tensor& input, const Tensor& h, const Tensor* c,
               const Tensor& w_ih, const Tensor& w_hh, const Tensor* b_ih, const Tensor* b_hh,
               const Tensor& hy, const Tensor* cy) {
+  require(w_ih.dim() == 2 && w_hh.dim() == 2, "RNN cell: the weights must be matrices");
   std::vector<Tensor> parameters = {w_ih, w_hh};
   RnnShape shape{.kind = kind, .has_biases = b_ih != nullptr || b_hh != nullptr};
   if (shape.has_biases) {
@@ -100,6 +101,8 @@ template <typename T>
 void scatter(Context& context, const std::vector<T>& numbers, const Tensor& to) {
   const Tensor made =
       context.allocate(std::is_same_v<T, float> ? DType::kFloat32 : DType::kFloat64, to.sizes());
+  require(static_cast<int64_t>(numbers.size()) == made.element_count(),
+          "the parts of a cell do not fit each other");
   std::copy(numbers.begin(), numbers.end(), made.mutable_data<T>());
   copy_into(context, made, to);
 }
@@ -111,9 +114,16 @@ void with_number_type(DType dtype, std::string_view what, Body&& body) {
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>, Info<N>> fused_lstm_shape(const Info<N>& input_gates, const Info<N>&,
-                                                       const Info<N>& cx, const Info<N>*, const Info<N>*) {
-  require(input_gates.dim() == 2 && cx.dim() == 2 && input_gates.sizes[1] == cx.sizes[1] * N(4),
+bool are_gates(const Info<N>& gates, const Info<N>& state, int64_t count) {
+  return gates.dim() == 2 && state.dim() == 2 && gates.sizes[0] == state.sizes[0] &&
+         gates.sizes[1] == state.sizes[1] * N(count);
+}
+
+template <typename N>
+std::tuple<Info<N>, Info<N>, Info<N>> fused_lstm_shape(const Info<N>& input_gates,
+                                                       const Info<N>& hidden_gates, const Info<N>& cx,
+                                                       const Info<N>*, const Info<N>*) {
+  require(are_gates(input_gates, cx, 4) && are_gates(hidden_gates, cx, 4),
           "the gates of an LSTM cell must have four times the size of its state");
   const Info<N> state = contiguous<N>(cx.dtype, cx.sizes, cx.device);
   return {state, state, contiguous<N>(cx.dtype, input_gates.sizes, cx.device)};
@@ -139,9 +149,9 @@ void fused_lstm_kernel(Context& context, const Tensor& input_gates, const Tensor
 }
 
 template <typename N>
-std::tuple<Info<N>, Info<N>> fused_gru_shape(const Info<N>& input_gates, const Info<N>&, const Info<N>& hx,
-                                             const Info<N>*, const Info<N>*) {
-  require(input_gates.dim() == 2 && hx.dim() == 2 && input_gates.sizes[1] == hx.sizes[1] * N(3),
+std::tuple<Info<N>, Info<N>> fused_gru_shape(const Info<N>& input_gates, const Info<N>& hidden_gates,
+                                             const Info<N>& hx, const Info<N>*, const Info<N>*) {
+  require(are_gates(input_gates, hx, 3) && are_gates(hidden_gates, hx, 3),
           "the gates of a GRU cell must have three times the size of its state");
   return {contiguous<N>(hx.dtype, hx.sizes, hx.device),
           contiguous<N>(hx.dtype, {hx.sizes[0], hx.sizes[1] * N(5)}, hx.device)};

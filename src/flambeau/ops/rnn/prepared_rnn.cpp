@@ -148,7 +148,7 @@ template <typename T>
 void run_layers(Context& context, const RnnShape& shape, DType dtype, std::span<const Cell> cells,
                 const Tensor& input, std::span<const int64_t> batch_sizes, const Tensor& out,
                 const Tensor& hy, const Tensor* cy, double dropout) {
-  const int64_t rows = input.element_count() == 0 ? 0 : out.element_count() / out.sizes().back();
+  const int64_t rows = std::accumulate(batch_sizes.begin(), batch_sizes.end(), int64_t{0});
   const int64_t batch = hy.sizes()[1];
   const int64_t directions = shape.directions();
   const int64_t output = cells[0].output;
@@ -260,6 +260,20 @@ void PreparedRnn::run(Context& context, const Tensor& input, std::span<const int
     fail_argument(fmt::format("input.size(-1) must be equal to input_size. Expected {}, got {}",
                               state_->cells[0].input, input.sizes().back()));
   }
+  const Cell& cell = state_->cells[0];
+  const auto rows = std::accumulate(batch_sizes.begin(), batch_sizes.end(), Size(0));
+  const auto is_state = [&](const Tensor& tensor, int64_t features) {
+    return tensor.dim() == 3 && tensor.sizes()[0] == static_cast<int64_t>(state_->cells.size()) &&
+           tensor.sizes()[1] >= (batch_sizes.empty() ? 0 : batch_sizes[0]) && tensor.sizes()[2] == features;
+  };
+  if (!is_state(h0, cell.output) || !is_state(hy, cell.output) ||
+      (c0 != nullptr && (!is_state(*c0, cell.hidden) || !is_state(*cy, cell.hidden)))) {
+    fail_argument(fmt::format("the hidden state of an RNN, {}, does not fit {} cells of {} features",
+                              h0.summary(), state_->cells.size(), cell.output));
+  }
+  require(input.element_count() == rows * cell.input &&
+              out.element_count() == rows * cell.output * state_->shape.directions(),
+          "the sequences of an RNN do not fit its sizes");
   const Tensor from = as_type(context, input, dtype);
   const auto result = [&](const Tensor& wanted) {
     return wanted.dtype() == dtype ? wanted : context.allocate(dtype, wanted.sizes());

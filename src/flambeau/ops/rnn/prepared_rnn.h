@@ -9,11 +9,9 @@
 #include <memory>
 #include <span>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/facts.h"
 
 namespace flambeau::ops {
-
-enum class RnnKind : uint8_t { kTanh, kRelu, kLstm, kGru };
 
 struct RnnShape {
   RnnKind kind = RnnKind::kLstm;

@@ -48,6 +48,7 @@ std::tuple<Info<N>, Info<N>, Info<N>> lstm_shape(const Info<N>& input, std::span
                                                  bool, bool bidirectional, bool batch_first) {
   require(hx.size() == 2, "lstm expects two hidden states");
   const int64_t directions = bidirectional ? 2 : 1;
+  state_info(hx[0]);
   Info<N> out = sequence_info<N>(input, hx[0].sizes[2] * N(directions), batch_first);
   for (const Info<N>& state : hx)
     check_state<N>(state, input.sizes[batch_first ? 0 : 1], num_layers * directions);
@@ -127,6 +128,7 @@ void run_packed(Context& context, const RnnShape& shape, Tensors params, const T
           "RNN: batch_sizes must be a vector of int64");
   const Tensor sizes = batch_sizes.to_contiguous();
   const std::vector<int64_t> counts(sizes.data<int64_t>(), sizes.data<int64_t>() + sizes.element_count());
+  require(!counts.empty(), "RNN: batch_sizes must not be empty");
   for (size_t i = 0; i < counts.size(); ++i) {
     require(counts[i] > 0 && counts[i] <= (i == 0 ? h0.sizes()[1] : counts[i - 1]),
             "RNN: batch_sizes must be positive and must not grow");
@@ -165,12 +167,34 @@ std::vector<Value> rnn_parts(Context& c, const Tensor& input, const Tensor& hx, 
                    {kKind, has_biases, num_layers, bidirectional, batch_first});
 }
 
+RecurrentCall lstm_call(const Tensor& input, Tensors hx, Tensors params, bool has_biases, Size num_layers,
+                        double dropout, bool train, bool bidirectional, bool batch_first) {
+  return {RnnKind::kLstm,      &input,        hx,         params, has_biases, num_layers,
+          train ? dropout : 0, bidirectional, batch_first};
+}
+template <RnnKind kKind>
+RecurrentCall rnn_call(const Tensor& input, const Tensor& hx, Tensors params, bool has_biases,
+                       Size num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  return {kKind,         &input,     {&hx, 1}, params, has_biases, num_layers, train ? dropout : 0,
+          bidirectional, batch_first};
+}
+
+// Every weight meets every row of the input.
+uint64_t recurrent_work(const Tensor&, const Tensor& input, const Value&, Tensors params) {
+  if (input.dim() < 2 || input.sizes().back() == 0) return 0;
+  int64_t weights = 0;
+  for (const Tensor& tensor : params) weights += tensor.dim() == 2 ? tensor.element_count() : 0;
+  return static_cast<uint64_t>(2 * weights * (input.element_count() / input.sizes().back()));
+}
+
 template <RnnKind kKind>
 void define_kind(Library& library, std::string_view padded, std::string_view packed_batch) {
   library.define(padded)
       .template shape<rnn_shape<Size>, rnn_shape<SymInt>>()
       .template kernel<rnn_kernel<kKind>>()
-      .template composite<rnn_parts<kKind>>();
+      .template composite<rnn_parts<kKind>>()
+      .template describe<rnn_call<kKind>>()
+      .template work<recurrent_work>();
   library.define(packed_batch)
       .template shape<packed_rnn_shape<Size>, packed_rnn_shape<SymInt>>()
       .template kernel<packed_rnn_kernel<kKind>>();
@@ -186,7 +210,9 @@ void define_rnn(Library& library) {
           "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
       .shape<lstm_shape<Size>, lstm_shape<SymInt>>()
       .kernel<lstm_kernel>()
-      .composite<lstm_parts>();
+      .composite<lstm_parts>()
+      .describe<lstm_call>()
+      .work<recurrent_work>();
   library
       .define(
           "aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, "

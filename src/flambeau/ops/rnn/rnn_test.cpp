@@ -67,5 +67,28 @@ TEST_F(Rnn, SaysWhatDoesNotFit) {
             "operator 'aten::lstm.input': input.size(-1) must be equal to input_size. Expected 3, got 2");
 }
 
+TEST_F(Rnn, StatesFitTheWeights) {
+  const TensorList weights{ramp({9, 3}), ramp({9, 3})};
+  EXPECT_EQ(
+      error("aten::gru.input", ramp({2, 2, 3}), ramp({1, 2, 2}), weights, false, 1, 0.0, false, false, false),
+      "the hidden state of an RNN, float32[1, 2, 2], does not fit 1 cells of 3 features");
+  EXPECT_EQ(error("aten::lstm.input", ramp({2, 2, 3}), TensorList{ramp({2}), ramp({2})}, weights, false, 1,
+                  0.0, false, false, false),
+            "RNN: the hidden state must have 3 dimensions: layers, batch and features");
+  // Nothing goes in, states come out all the same.
+  const TensorList none{ramp({3, 0}), ramp({3, 3}, 0), ramp({3, 3}, 0), ramp({3, 3}, 0)};
+  const auto [out, state] =
+      call<std::tuple<Tensor, Tensor>>(context, "aten::rnn_tanh.input", ramp({2, 2, 0}), ramp({2, 2, 3}),
+                                       none, false, 2, 0.0, false, false, false);
+  EXPECT_EQ(values_of(out), std::vector<float>(12, 0));
+}
+
+TEST_F(Rnn, GatesFitTheState) {
+  EXPECT_EQ(error("aten::_thnn_fused_lstm_cell", ramp({1, 12}), ramp({2, 12}), ramp({2, 3})),
+            "the gates of an LSTM cell must have four times the size of its state");
+  EXPECT_EQ(error("aten::_thnn_fused_gru_cell", ramp({2, 9}), ramp({1, 9}), ramp({2, 3})),
+            "the gates of a GRU cell must have three times the size of its state");
+}
+
 }  // namespace
 }  // namespace flambeau::ops

@@ -141,8 +141,8 @@ T interpolate(T below, T above, T weight, std::string_view how, T rank) {
 }
 
 template <typename T>
-void quantiles(std::vector<T>& line, const std::vector<T>& q, bool skips_nan, std::string_view how, T* out,
-               int64_t step) {
+void quantiles(ScratchVector<T>& line, const ScratchVector<T>& q, bool skips_nan, std::string_view how,
+               T* out, int64_t step) {
   WorkPoller poll;
   std::sort(line.begin(), line.end(), stoppable(poll, [](T a, T b) { return (a == a && b != b) || a < b; }));
   const auto nans = static_cast<size_t>(std::count_if(line.begin(), line.end(), [](T x) { return x != x; }));
@@ -164,7 +164,7 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
                     bool keep, std::string_view how, bool skips_nan) {
   const size_t rank = self.dim();
   const size_t d = dim ? wrap_dim(*dim, rank) : 0;
-  std::vector<T> wanted(static_cast<size_t>(q.element_count()));
+  ScratchVector<T> wanted(static_cast<size_t>(q.element_count()));
   const Tensor packed_q = q.to_contiguous();
   std::copy_n(packed_q.data<T>(), wanted.size(), wanted.begin());
   for (const T value : wanted) {
@@ -208,8 +208,12 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
   if (length == 0) {
     throw Error(ErrorCode::kInvalidArgument, "quantile() input tensor must be non-empty");
   }
+  // Beyond that a rank in float may round up to an element that is not there.
+  if (length > int64_t{1} << 24) {
+    throw Error(ErrorCode::kInvalidArgument, "quantile() input tensor is too large");
+  }
   const int64_t rows = lines.element_count() / length;
-  std::vector<T> line;
+  ScratchVector<T> line;
   for (int64_t row = 0; row < rows; ++row) {
     line.assign(lines.data<T>() + row * length, lines.data<T>() + (row + 1) * length);
     quantiles(line, wanted, skips_nan, how, out.mutable_data<T>() + row * wanted_count, 1);

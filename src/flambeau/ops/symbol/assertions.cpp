@@ -110,14 +110,17 @@ void define_assertions(Library& library) {
   library
       .define("aten::_functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor")
       .function<functional_assert_async>();
-  library.define("aten::_assert_scalar(Scalar self, str assert_msg) -> ()").function<assert_scalar>();
+  library.define("aten::_assert_scalar(Scalar self, str assert_msg) -> ()")
+      .function<assert_scalar>()
+      .is(Trait::kAssertsNumber);
   library.define("aten::_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor")
       .function<functional_assert_scalar>();
   library
       .define(
           "aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? "
           "dtype=None, *, Device? device=None, Layout? layout=None) -> ()")
-      .function<assert_metadata>();
+      .function<assert_metadata>()
+      .is(Trait::kAssertsMetadata);
   library.define("aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()")
       .function<constrain_range>();
   library.define("aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()")

@@ -63,6 +63,9 @@ int64_t dim(const Tensor& self) { return static_cast<int64_t>(rank_of(self)); }
 bool is_floating_point(const Tensor& self) { return is_floating(self.dtype()); }
 bool is_complex_tensor(const Tensor& self) { return is_complex(self.dtype()); }
 
+SizeCall size_call(const Tensor& self, Size dim) { return {&self, dim}; }
+SizeCall element_count_call(const Tensor& self) { return {&self, {}}; }
+
 Scalar only_element(const Tensor& self) { return item(self); }
 
 bool is_nonzero(const Tensor& self) {
@@ -79,17 +82,25 @@ std::vector<Value> item_parts(Context& c, const Tensor& self) {
 }  // namespace
 
 void define_sizes(Library& library) {
-  library.define("aten::sym_size.int(Tensor self, int dim) -> SymInt").function<size_at>();
-  library.define("aten::sym_size(Tensor self) -> SymInt[]").function<sizes>();
+  library.define("aten::sym_size.int(Tensor self, int dim) -> SymInt")
+      .function<size_at>()
+      .describe<size_call>();
+  library.define("aten::sym_size(Tensor self) -> SymInt[]").function<sizes>().is(Trait::kReadsGeometry);
   library.define("aten::size.int(Tensor self, int dim) -> int").function<size_at>();
   library.define("aten::size(Tensor self) -> int[]").function<sizes>();
-  library.define("aten::sym_stride.int(Tensor self, int dim) -> SymInt").function<stride_at>();
-  library.define("aten::sym_stride(Tensor self) -> SymInt[]").function<strides>();
+  library.define("aten::sym_stride.int(Tensor self, int dim) -> SymInt")
+      .function<stride_at>()
+      .is(Trait::kReadsGeometry);
+  library.define("aten::sym_stride(Tensor self) -> SymInt[]").function<strides>().is(Trait::kReadsGeometry);
   library.define("aten::stride.int(Tensor self, int dim) -> int").function<stride_at>();
   library.define("aten::stride(Tensor self) -> int[]").function<strides>();
-  library.define("aten::sym_numel(Tensor self) -> SymInt").function<element_count>();
+  library.define("aten::sym_numel(Tensor self) -> SymInt")
+      .function<element_count>()
+      .describe<element_count_call>();
   library.define("aten::numel(Tensor self) -> int").function<element_count>();
-  library.define("aten::sym_storage_offset(Tensor self) -> SymInt").function<storage_offset>();
+  library.define("aten::sym_storage_offset(Tensor self) -> SymInt")
+      .function<storage_offset>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool")
       .function<is_contiguous_in>();
   library.define("aten::dim(Tensor self) -> int").function<dim>();

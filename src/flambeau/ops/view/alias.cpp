@@ -126,35 +126,57 @@ std::optional<Tensor> real_parts(Context&, const Tensor& self) {
   return is_complex(self.dtype()) ? std::nullopt : std::optional(self);
 }
 
+// ---- inverses
+Tensor alias_inverse(Context& context, const Tensor& value, size_t) {
+  return call(context, "aten::alias", value);
+}
+Tensor detach_inverse(Context&, const Tensor& value, size_t) { return value; }
+Tensor view_as_real_inverse(Context& context, const Tensor& value, size_t) {
+  return call(context, "aten::view_as_complex", value);
+}
+Tensor view_as_complex_inverse(Context& context, const Tensor& value, size_t) {
+  return call(context, "aten::view_as_real", value);
+}
+Tensor view_dtype_inverse(Context& context, const Tensor& value, size_t, const Tensor& base) {
+  return call(context, "aten::view.dtype", value, base.dtype());
+}
+
 }  // namespace
 
 void define_alias(Library& library) {
+  library.define("aten::alias(Tensor(a) self) -> Tensor(a)")
+      .view<same_shape<Size>, same_shape<SymInt>>()
+      .inverse<alias_inverse>();
+  library.define("aten::detach(Tensor(a) self) -> Tensor(a)")
+      .view<same_shape<Size>, same_shape<SymInt>>()
+      .core_decomposition<detach_parts>()
+      .inverse<detach_inverse>();
   for (const std::string_view schema :
-       {"aten::alias(Tensor(a) self) -> Tensor(a)", "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
-        "aten::lift(Tensor self) -> Tensor", "aten::data(Tensor self) -> Tensor"}) {
+       {"aten::lift_fresh(Tensor(a) self) -> Tensor(a)", "aten::lift(Tensor self) -> Tensor",
+        "aten::data(Tensor self) -> Tensor"}) {
     library.define(schema).view<same_shape<Size>, same_shape<SymInt>>();
   }
   for (const std::string_view schema : {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
                                         "aten::resolve_neg(Tensor(a) self) -> Tensor(a)"}) {
     library.define(schema).view<same_shape<Size>, same_shape<SymInt>>().composite<itself>();
   }
-  library.define("aten::detach(Tensor(a) self) -> Tensor(a)")
-      .view<same_shape<Size>, same_shape<SymInt>>()
-      .core_decomposition<detach_parts>();
   library.define("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
       .view<same_shape<Size>, same_shape<SymInt>>()
       .composite<itself>();
   library.define("aten::positive(Tensor(a) self) -> Tensor(a)").function<positive>().composite<itself>();
   library.define("aten::view_as_real(Tensor(a) self) -> Tensor(a)")
-      .view<view_as_real_shape<Size>, view_as_real_shape<SymInt>>();
+      .view<view_as_real_shape<Size>, view_as_real_shape<SymInt>>()
+      .inverse<view_as_real_inverse>();
   library.define("aten::view_as_complex(Tensor(a) self) -> Tensor(a)")
-      .view<view_as_complex_shape<Size>, view_as_complex_shape<SymInt>>();
+      .view<view_as_complex_shape<Size>, view_as_complex_shape<SymInt>>()
+      .inverse<view_as_complex_inverse>();
   library.define("aten::real(Tensor(a) self) -> Tensor(a)")
       .view<real_shape<Size>, real_shape<SymInt>>()
       .composite<real_parts>();
   library.define("aten::imag(Tensor(a) self) -> Tensor(a)").view<imag_shape<Size>, imag_shape<SymInt>>();
   library.define("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
-      .view<view_dtype_shape<Size>, view_dtype_shape<SymInt>>();
+      .view<view_dtype_shape<Size>, view_dtype_shape<SymInt>>()
+      .inverse<view_dtype_inverse>();
 }
 
 }  // namespace flambeau::ops

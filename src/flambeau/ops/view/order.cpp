@@ -187,14 +187,52 @@ Tensor squeeze_dim_parts(Context& c, const Tensor& self, Size dim) {
   return call(c, "aten::squeeze.dims", self, Dims{dim});
 }
 
+// ---- inverses
+Tensor permute_inverse(Context& context, const Tensor& value, size_t, const Value&,
+                       std::span<const Size> order) {
+  Dims back(order.size(), 0);
+  for (size_t d = 0; d < order.size(); ++d) back[wrap_dim(order[d], order.size())] = static_cast<int64_t>(d);
+  return call(context, "aten::permute", value, back);
+}
+Tensor transpose_inverse(Context& context, const Tensor& value, size_t, const Value&, const Value& dim0,
+                         const Value& dim1) {
+  return call(context, "aten::transpose.int", value, dim0, dim1);
+}
+Tensor t_inverse(Context& context, const Tensor& value, size_t) { return call(context, "aten::t", value); }
+Tensor unsqueeze_inverse(Context& context, const Tensor& value, size_t, const Value&, const Value& dim) {
+  return call(context, "aten::squeeze.dim", value, dim);
+}
+Tensor squeeze_dim_inverse(Context& context, const Tensor& value, size_t, const Info<SymInt>& base,
+                           Size dim) {
+  if (base.dim() == 0 || !(base.sizes[wrap_dim(dim, base.dim())] == SymInt(1))) return value;
+  return call(context, "aten::unsqueeze", value, dim.value());
+}
+Tensor squeeze_dims_inverse(Context& context, const Tensor& value, size_t, const Info<SymInt>& base,
+                            std::span<const Size> dims) {
+  Tensor result = value;
+  for (const Size dim : dims) {
+    const size_t d = wrap_dim(dim, base.dim());
+    if (d < base.dim() && base.sizes[d] == SymInt(1))
+      result = call(context, "aten::unsqueeze", result, static_cast<int64_t>(d));
+  }
+  return result;
+}
+Tensor squeeze_inverse(Context& context, const Tensor& value, size_t which, const Info<SymInt>& base) {
+  std::vector<Size> dims;
+  for (size_t d = 0; d < base.dim(); ++d) dims.emplace_back(static_cast<int64_t>(d));
+  return squeeze_dims_inverse(context, value, which, base, dims);
+}
+
 }  // namespace
 
 void define_order(Library& library) {
   library.define("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
-      .view<permute_shape<Size>, permute_shape<SymInt>>();
+      .view<permute_shape<Size>, permute_shape<SymInt>>()
+      .inverse<permute_inverse>();
   library.define("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
       .view<transpose_shape<Size>, transpose_shape<SymInt>>()
-      .core_decomposition<transpose_parts>();
+      .core_decomposition<transpose_parts>()
+      .inverse<transpose_inverse>();
   library.define("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
       .view<transpose_shape<Size>, transpose_shape<SymInt>>();
   library.define("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
@@ -205,7 +243,8 @@ void define_order(Library& library) {
       .alias("aten::transpose.int");
   library.define("aten::t(Tensor(a) self) -> Tensor(a)")
       .view<t_shape<Size>, t_shape<SymInt>>()
-      .core_decomposition<t_parts>();
+      .core_decomposition<t_parts>()
+      .inverse<t_inverse>();
   library.define("aten::mT(Tensor(a) self) -> Tensor(a)")
       .view<matrix_transpose_shape<Size>, matrix_transpose_shape<SymInt>>()
       .composite<matrix_transpose_parts>();
@@ -229,14 +268,18 @@ void define_order(Library& library) {
       .composite<movedim_list_parts>();
   library.define("aten::squeeze(Tensor(a) self) -> Tensor(a)")
       .view<squeeze_shape<Size>, squeeze_shape<SymInt>>()
-      .core_decomposition<squeeze_parts>();
+      .core_decomposition<squeeze_parts>()
+      .inverse<squeeze_inverse>();
   library.define("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
       .view<squeeze_dim_shape<Size>, squeeze_dim_shape<SymInt>>()
-      .core_decomposition<squeeze_dim_parts>();
+      .core_decomposition<squeeze_dim_parts>()
+      .inverse<squeeze_dim_inverse>();
   library.define("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
-      .view<squeeze_dims_shape<Size>, squeeze_dims_shape<SymInt>>();
+      .view<squeeze_dims_shape<Size>, squeeze_dims_shape<SymInt>>()
+      .inverse<squeeze_dims_inverse>();
   library.define("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
-      .view<unsqueeze_shape<Size>, unsqueeze_shape<SymInt>>();
+      .view<unsqueeze_shape<Size>, unsqueeze_shape<SymInt>>()
+      .inverse<unsqueeze_inverse>();
 }
 
 }  // namespace flambeau::ops

@@ -150,36 +150,50 @@ Tensor reshape_alias_parts(Context& context, const Tensor& self, std::span<const
   return call(context, "aten::view", self, size);
 }
 
+Tensor view_inverse(Context& context, const Tensor& value, size_t, const Info<SymInt>& base) {
+  return call(context, "aten::view", value, Value(base.sizes));
+}
+
 }  // namespace
 
 void define_reshape(Library& library) {
   library.define("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)")
-      .view<view_shape<Size>, view_shape<SymInt>>();
+      .view<view_shape<Size>, view_shape<SymInt>>()
+      .is(Trait::kReshapes)
+      .inverse<view_inverse>();
   library.define("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
       .view<view_as_shape<Size>, view_as_shape<SymInt>>()
-      .composite<view_as>();
+      .composite<view_as>()
+      .is(Trait::kReshapes);
   library.define("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor")
       .view<view_shape<Size>, view_shape<SymInt>>()
-      .core_decomposition<unsafe_view_parts>();
+      .core_decomposition<unsafe_view_parts>()
+      .is(Trait::kReshapes);
   library.define("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)")
       .shape<reshape_alias_shape<Size>, reshape_alias_shape<SymInt>>()
       .function<reshape_alias>()
-      .core_decomposition<reshape_alias_parts>();
+      .core_decomposition<reshape_alias_parts>()
+      .inverse<view_inverse>();
   library.define("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
       .view<unflatten_shape<Size>, unflatten_shape<SymInt>>()
-      .composite<unflatten>();
+      .composite<unflatten>()
+      .is(Trait::kReshapes);
   library.define("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
       .shape<reshape_shape<Size>, reshape_shape<SymInt>>()
-      .composite<reshape>();
+      .composite<reshape>()
+      .is(Trait::kReshapes);
   library.define("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
       .shape<reshape_as_shape<Size>, reshape_as_shape<SymInt>>()
-      .composite<reshape_as>();
+      .composite<reshape_as>()
+      .is(Trait::kReshapes);
   library.define("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
       .shape<flatten_shape<Size>, flatten_shape<SymInt>>()
-      .composite<flatten>();
+      .composite<flatten>()
+      .is(Trait::kReshapes);
   library.define("aten::ravel(Tensor(a) self) -> Tensor(a)")
       .shape<ravel_shape<Size>, ravel_shape<SymInt>>()
-      .composite<ravel>();
+      .composite<ravel>()
+      .is(Trait::kReshapes);
 }
 
 }  // namespace flambeau::ops

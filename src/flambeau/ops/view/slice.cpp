@@ -101,32 +101,73 @@ Tensor diagonal_copy(Context& c, const Tensor& self, Size offset, Size dim1, Siz
   return parts::packed(c, call(c, "aten::diagonal", self, offset, dim1, dim2));
 }
 
+// ---- inverses
+Tensor select_inverse(Context& context, const Tensor& value, size_t, const Tensor& base, const Value& dim,
+                      const Value& index) {
+  return call(context, "aten::select_scatter", base, value, dim, index);
+}
+Tensor slice_inverse(Context& context, const Tensor& value, size_t, const Tensor& base, const Value& dim,
+                     const Value& start, const Value& end, const Value& step) {
+  return call(context, "aten::slice_scatter", base, value, dim, start, end, step);
+}
+Tensor diagonal_inverse(Context& context, const Tensor& value, size_t, const Tensor& base,
+                        const Value& offset, const Value& dim1, const Value& dim2) {
+  return call(context, "aten::diagonal_scatter", base, value, offset, dim1, dim2);
+}
+Tensor as_strided_inverse(Context& context, const Tensor& value, size_t, const Tensor& base,
+                          const Value& size, const Value& stride, const Value& offset) {
+  return call(context, "aten::as_strided_scatter", base, value, size, stride, offset);
+}
+
+// Where data decides where it begins or ends, its length is a number of its own.
+std::optional<Info<SymInt>> slice_data_shape(DataNumbers& data, const Info<SymInt>& self, Size dim,
+                                             std::optional<SymInt> start, std::optional<SymInt> end,
+                                             SymInt step) {
+  const size_t d = wrap_dim(dim, self.dim());
+  if (self.dim() == 0) return {};
+  const auto is_unknown = [&](const std::optional<SymInt>& bound) {
+    return bound && data.is_from_data(*bound) && !data.is_within(*bound, self.sizes[d]);
+  };
+  if (!is_unknown(start) && !is_unknown(end)) return {};
+  Info<SymInt> info = self;
+  info.sizes[d] = data.size(self.sizes[d]);
+  if (start && data.is_from_data(*start)) info.offset = data.size();
+  info.strides[d] = self.strides[d] * step;
+  return info;
+}
+
 }  // namespace
 
 void define_slice(Library& library) {
   library.define("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")
-      .view<select_shape<Size>, select_shape<SymInt>>();
+      .view<select_shape<Size>, select_shape<SymInt>>()
+      .inverse<select_inverse>();
   library
       .define(
           "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
           "step=1) -> Tensor(a)")
-      .view<slice_shape<Size>, slice_shape<SymInt>>();
+      .view<slice_shape<Size>, slice_shape<SymInt>>()
+      .inverse<slice_inverse>()
+      .data_shape<slice_data_shape>();
   library.define("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
       .view<narrow_shape<Size>, narrow_shape<SymInt>>()
       .composite<narrow_parts>();
   library.define("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
       .function<narrow_tensor>();
   library.define("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
-      .view<diagonal_shape<Size>, diagonal_shape<SymInt>>();
+      .view<diagonal_shape<Size>, diagonal_shape<SymInt>>()
+      .inverse<diagonal_inverse>();
   library.define("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")
       .view<diagonal_shape<Size>, diagonal_shape<SymInt>>()
       .alias("aten::diagonal");
   library.define("aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
       .core_decomposition<diagonal_copy>();
   library.define("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
-      .view<unfold_shape<Size>, unfold_shape<SymInt>>();
+      .view<unfold_shape<Size>, unfold_shape<SymInt>>()
+      .is(Trait::kPrimitiveView);
   library.define("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")
-      .view<expand_shape<Size>, expand_shape<SymInt>>();
+      .view<expand_shape<Size>, expand_shape<SymInt>>()
+      .is(Trait::kPrimitiveView);
   library.define("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
       .view<expand_as_shape<Size>, expand_as_shape<SymInt>>()
       .composite<expand_as_parts>();
@@ -138,7 +179,8 @@ void define_slice(Library& library) {
           "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
           "Tensor(a)")
       .shape<as_strided_shape<Size>, as_strided_shape<SymInt>>()
-      .function<as_strided>();
+      .function<as_strided>()
+      .inverse<as_strided_inverse>();
   library
       .define(
           "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "

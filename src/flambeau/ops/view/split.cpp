@@ -281,18 +281,41 @@ TensorList unsafe_split_sizes_parts(Context& c, const Tensor& self, std::span<co
   return call<TensorList>(c, "aten::split_with_sizes", self, sizes, dim);
 }
 
+// ---- inverses
+Tensor split_inverse(Context& context, const Tensor& value, size_t which, const Tensor& base, SymInt each,
+                     Size dim) {
+  const Info<SymInt> info = boxing::unbox_info<SymInt>(base);
+  const size_t d = wrap_dim(dim, info.dim());
+  const SymInt start = each * SymInt(static_cast<int64_t>(which));
+  const SymInt end = start + each > info.sizes[d] ? info.sizes[d] : start + each;
+  return call(context, "aten::slice_scatter", base, value, static_cast<int64_t>(d), Value(start), Value(end));
+}
+Tensor split_sizes_inverse(Context& context, const Tensor& value, size_t which, const Tensor& base,
+                           std::span<const SymInt> sizes, Size dim) {
+  SymInt start = 0;
+  for (size_t i = 0; i < which; ++i) start += sizes[i];
+  return call(context, "aten::slice_scatter", base, value, wrapped_dim(dim, rank_of(base)), Value(start),
+              Value(start + sizes[which]));
+}
+Tensor unbind_inverse(Context& context, const Tensor& value, size_t which, const Tensor& base,
+                      const Value& dim) {
+  return call(context, "aten::select_scatter", base, value, dim, static_cast<int64_t>(which));
+}
+
 }  // namespace
 
 void define_split(Library& library) {
   library.define("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
       .view<split_shape<Size>, split_shape<SymInt>>()
-      .core_decomposition<split_parts>();
+      .core_decomposition<split_parts>()
+      .inverse<split_inverse>();
   library.define("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
       .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>()
       .alias("aten::split_with_sizes");
   library
       .define("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
-      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>();
+      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>()
+      .inverse<split_sizes_inverse>();
   library.define("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
       .view<split_shape<Size>, split_shape<SymInt>>()
       .core_decomposition<unsafe_split_parts>();
@@ -338,7 +361,8 @@ void define_split(Library& library) {
       .composite<named_indices_parts<3>>();
   library.define("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
       .view<unbind_shape<Size>, unbind_shape<SymInt>>()
-      .core_decomposition<unbind_parts>();
+      .core_decomposition<unbind_parts>()
+      .inverse<unbind_inverse>();
 }
 
 }  // namespace flambeau::ops

@@ -1,25 +1,29 @@
 #include "flambeau/runtime/layers/chain.h"
 
-#include "flambeau/runtime/layers/activation.h"
-
 namespace flambeau::runtime {
 namespace {
 
-using kernels::onednn::PostOp;
+using ops::Epilogue;
+
+std::optional<Epilogue> epilogue_of(const Step& step) {
+  if (step.op == nullptr || step.prepared || step.outputs.size() != 1) return {};
+  return step.op->facts().as<Epilogue>(step.arguments);
+}
+
+// A function of the layer's numbers alone.
+bool is_activation(const Epilogue& epilogue, const Tensor& before, const Tensor& out) {
+  return epilogue.input->dtype() == DType::kFloat32 && out.dtype() == DType::kFloat32 &&
+         is_same_view(*epilogue.input, before) && out.strides() == before.strides();
+}
 
 // The other operand of a plain sum of two whole tensors.
-const Tensor* other_summand(const Step& step, const Tensor& one) {
-  if (step.op == nullptr || step.prepared || step.op->name() != "aten::add.Tensor" ||
-      step.outputs.size() != 1)
-    return nullptr;
-  if (!(step.arguments[2].scalar() == Scalar(int64_t{1}))) return nullptr;
-  const Tensor& a = step.arguments[0].tensor();
-  const Tensor& b = step.arguments[1].tensor();
-  const Tensor& other = is_same_view(a, one) ? b : a;
-  if (is_same_view(a, one) == is_same_view(b, one)) return nullptr;
+const Tensor* other_summand(const Epilogue& sum, const Tensor& one, const Tensor& out) {
+  const bool is_first = is_same_view(*sum.input, one);
+  if (is_first == is_same_view(*sum.other, one)) return nullptr;
+  const Tensor& other = is_first ? *sum.other : *sum.input;
   const bool fits = other.dtype() == one.dtype() && other.sizes() == one.sizes() &&
-                    other.strides() == one.strides() && step.outputs[0].strides() == one.strides() &&
-                    step.outputs[0].dtype() == one.dtype() && other.offset() == 0;
+                    other.strides() == one.strides() && out.strides() == one.strides() &&
+                    out.dtype() == one.dtype() && other.offset() == 0;
   return fits ? &other : nullptr;
 }
 
@@ -45,18 +49,17 @@ Chain collect(Rewrite& rewrite, size_t layer, size_t last, bool may_sum) {
     if (next == Uses::kNobody || rewrite.is_removed(next)) return chain;
     const Step& step = plan.steps[next];
     const Tensor& before = plan.steps[last].outputs[0];
-    if (const std::optional<PostOp> activation = as_activation(step)) {
-      if (!is_same_view(step.arguments[0].tensor(), before) || step.outputs[0].strides() != before.strides())
-        return chain;
-      chain.post.push_back(*activation);
-    } else if (const Tensor* const other =
-                   may_sum && !chain.sum.defined() ? other_summand(step, before) : nullptr) {
-      if (!is_free(rewrite, plan, *other, layer, next)) return chain;
+    const std::optional<Epilogue> epilogue = epilogue_of(step);
+    if (!epilogue) return chain;
+    if (epilogue->kind == Epilogue::Kind::kSum) {
+      const Tensor* const other =
+          may_sum && !chain.sum.defined() ? other_summand(*epilogue, before, step.outputs[0]) : nullptr;
+      if (other == nullptr || !is_free(rewrite, plan, *other, layer, next)) return chain;
       chain.sum = *other;
-      chain.post.push_back({.kind = PostOp::Kind::kSum, .alpha = 1});
-    } else {
+    } else if (!is_activation(*epilogue, before, step.outputs[0])) {
       return chain;
     }
+    chain.epilogues.push_back(*epilogue);
     chain.steps.push_back(next);
     chain.out = step.outputs[0];
     last = next;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
-#include "flambeau/kernels/onednn/onednn.h"
+#include "flambeau/ops/facts.h"
 #include "flambeau/runtime/plan.h"
 #include "flambeau/runtime/uses.h"
 
@@ -33,7 +33,7 @@ class Rewrite {
 
 // What a layer at `step` takes over, and which steps that were.
 struct Chain {
-  std::vector<kernels::onednn::PostOp> post;
+  std::vector<ops::Epilogue> epilogues;
   std::vector<size_t> steps;
   // The other summand, added in place: the layer writes to its memory. Undefined when there is none.
   Tensor sum;

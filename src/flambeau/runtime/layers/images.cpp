@@ -7,6 +7,7 @@
 #include "flambeau/ops/strides.h"
 #include "flambeau/runtime/layers/chain.h"
 #include "flambeau/runtime/layers/fuse.h"
+#include "flambeau/runtime/layers/post_ops.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -41,37 +42,30 @@ std::optional<Layout> layout_of(const Tensor& tensor) {
 }
 
 // Nothing for one that only the operator's own kernel does.
-std::optional<ConvolutionShape> shape_of(const Plan& plan, const Step& step) {
-  if (step.op == nullptr || step.prepared) return {};
-  const std::string name = step.op->name();
-  const bool is_general = name == "aten::convolution";
-  if (!is_general && name != "aten::conv2d") return {};
-  const Tensor& input = step.arguments[0].tensor();
-  const Tensor& weight = step.arguments[1].tensor();
-  const Tensor* const bias = step.arguments[2].get_if<Tensor>();
+std::optional<ConvolutionShape> shape_of(const Plan& plan, const ops::ConvolutionCall& call) {
+  const Tensor& input = *call.input;
+  const Tensor& weight = *call.weight;
+  const Tensor* const bias = call.bias;
   const auto is_constant = [&](const Tensor& tensor) {
     return !plan.find_buffer(tensor) && tensor.dtype() == DType::kFloat32;
   };
   if (input.dtype() != DType::kFloat32 || input.dim() != 4 || weight.dim() != 4 || !is_constant(weight))
     return {};
   if (bias != nullptr && (!is_constant(*bias) || !bias->is_contiguous())) return {};
-  if (is_general && step.arguments[6].get<bool>()) return {};
-  const auto pair = [&](size_t index) {
-    const Dims& given = step.arguments[index].get<Dims>();
-    return kernels::Spatial{0, given[0], given[given.size() - 1]};
+  if (call.is_transposed) return {};
+  const auto pair = [](int64_t first, std::span<const Size> given) {
+    return kernels::Spatial{first, given.front(), given.back()};
   };
   ConvolutionShape shape;
   shape.batch = input.sizes()[0];
   shape.in_channels = input.sizes()[1];
   shape.out_channels = weight.sizes()[0];
-  shape.groups = step.arguments[is_general ? 8 : 6].get<int64_t>();
+  shape.groups = call.groups;
   shape.input = {1, input.sizes()[2], input.sizes()[3]};
   shape.kernel = {1, weight.sizes()[2], weight.sizes()[3]};
-  shape.stride = pair(3);
-  shape.stride[0] = 1;
-  shape.padding = pair(4);
-  shape.dilation = pair(5);
-  shape.dilation[0] = 1;
+  shape.stride = pair(1, call.stride);
+  shape.padding = pair(0, call.padding);
+  shape.dilation = pair(1, call.dilation);
   return shape;
 }
 
@@ -86,19 +80,18 @@ struct Normalization {
   std::vector<float> shift;
 };
 
-std::optional<Normalization> as_normalization(const Plan& plan, const Step& step, const Uses& uses) {
+std::optional<Normalization> as_normalization(const Plan& plan, const Step& step, const Tensor& before,
+                                              const Uses& uses) {
   if (step.op == nullptr || step.prepared) return {};
-  const std::string name = step.op->name();
-  const bool is_plain = name == "aten::batch_norm";
-  if (!is_plain && name != "aten::_native_batch_norm_legit_no_training") return {};
-  if (is_plain && step.arguments[5].get<bool>()) return {};
+  const std::optional<ops::NormalizationCall> call =
+      step.op->facts().as<ops::NormalizationCall>(step.arguments);
+  if (!call || !is_same_view(*call->input, before)) return {};
   for (size_t i = 1; i < step.outputs.size(); ++i) {  // saved statistics, which nobody reads
     const std::optional<size_t> index = plan.find_buffer(step.outputs[i]);
     if (!index || uses.buffers[*index].leaves || !uses.buffers[*index].readers.empty()) return {};
   }
-  const auto channels = static_cast<size_t>(step.arguments[0].tensor().sizes()[1]);
-  const auto numbers = [&](size_t index, float otherwise) -> std::optional<std::vector<float>> {
-    const Tensor* const tensor = step.arguments[index].get_if<Tensor>();
+  const auto channels = static_cast<size_t>(before.sizes()[1]);
+  const auto numbers = [&](const Tensor* tensor, float otherwise) -> std::optional<std::vector<float>> {
     if (tensor == nullptr) return std::vector<float>(channels, otherwise);
     if (plan.find_buffer(*tensor) || tensor->dtype() != DType::kFloat32 || !tensor->is_contiguous() ||
         static_cast<size_t>(tensor->element_count()) != channels) {
@@ -106,16 +99,14 @@ std::optional<Normalization> as_normalization(const Plan& plan, const Step& step
     }
     return std::vector<float>(tensor->data<float>(), tensor->data<float>() + channels);
   };
-  const auto weight = numbers(1, 1);
-  const auto bias = numbers(2, 0);
-  const auto mean = numbers(3, 0);
-  const auto variance = numbers(4, 1);
-  if (!weight || !bias || !mean || !variance || step.arguments[3].is_none() || step.arguments[4].is_none())
-    return {};
-  const double epsilon = step.arguments[is_plain ? 7 : 6].get<double>();
+  const auto weight = numbers(call->weight, 1);
+  const auto bias = numbers(call->bias, 0);
+  const auto mean = numbers(call->mean, 0);
+  const auto variance = numbers(call->variance, 1);
+  if (!weight || !bias || !mean || !variance) return {};
   Normalization made{*weight, *bias};
   for (size_t c = 0; c < channels; ++c) {
-    const double scale = (*weight)[c] / std::sqrt((*variance)[c] + epsilon);
+    const double scale = (*weight)[c] / std::sqrt((*variance)[c] + call->epsilon);
     made.scale[c] = static_cast<float>(scale);
     made.shift[c] = static_cast<float>((*bias)[c] - (*mean)[c] * scale);
   }
@@ -155,13 +146,15 @@ std::string name_of(const Step& step, bool is_normalized, const Chain& chain, co
 void prepare_image(ops::Context& context, Rewrite& rewrite, size_t index) {
   Plan& plan = rewrite.plan();
   Step& step = plan.steps[index];
-  const std::optional<ConvolutionShape> shape = shape_of(plan, step);
+  if (step.op == nullptr || step.prepared) return;
+  const std::optional<ops::ConvolutionCall> call = step.op->facts().as<ops::ConvolutionCall>(step.arguments);
+  const std::optional<ConvolutionShape> shape = call ? shape_of(plan, *call) : std::nullopt;
   if (!shape) return;
   size_t last = index;
   std::optional<Normalization> normalization;
   const size_t next = rewrite.uses().only_reader(plan, index);
-  if (next != Uses::kNobody && is_same_view(plan.steps[next].arguments[0].tensor(), step.outputs[0])) {
-    normalization = as_normalization(plan, plan.steps[next], rewrite.uses());
+  if (next != Uses::kNobody) {
+    normalization = as_normalization(plan, plan.steps[next], step.outputs[0], rewrite.uses());
     if (normalization && plan.steps[next].outputs[0].strides() == step.outputs[0].strides()) {
       last = next;
     } else {
@@ -179,26 +172,24 @@ void prepare_image(ops::Context& context, Rewrite& rewrite, size_t index) {
   } else {
     chain = follow(rewrite, index, last, true);
   }
-  const std::optional<Layout> source = layout_of(step.arguments[0].tensor());
+  const std::optional<Layout> source = layout_of(*call->input);
   const std::optional<Layout> out = layout_of(step.outputs[0]);
   if (!source || !out) return;
-  const Parameters parameters = fold(step.arguments[1].tensor(), step.arguments[2].get_if<Tensor>(),
-                                     normalization ? &*normalization : nullptr);
+  const Parameters parameters = fold(*call->weight, call->bias, normalization ? &*normalization : nullptr);
   const int64_t work =
       step.outputs[0].element_count() * (parameters.weight.element_count() / shape->out_channels);
   const int parts = part_count(context.pool(), work);
-  const auto make = [&](std::span<const kernels::onednn::PostOp> post) {
-    return PooledConvolution(parts, *shape, *source, *out, parameters.weight.data<float>(),
-                             parameters.bias.empty() ? nullptr : parameters.bias.data(), post);
-  };
   try {
-    step.prepared = std::make_shared<ConvolutionStep>(make(chain.post),
+    PooledConvolution layer(parts, *shape, *source, *out, parameters.weight.data<float>(),
+                            parameters.bias.empty() ? nullptr : parameters.bias.data(),
+                            to_post_ops(chain.epilogues));
+    step.prepared = std::make_shared<ConvolutionStep>(std::move(layer),
                                                       name_of(step, normalization.has_value(), chain, plan));
   } catch (const Error&) {
     return;  // the operator's own kernels do it
   }
   step.outputs = {chain.out};
-  step.arguments.resize(1);
+  step.arguments = {Value(*call->input)};
   if (normalization) rewrite.remove(last);
   for (const size_t taken : chain.steps) rewrite.remove(taken);
   if (chain.sum.defined()) rewrite.move(chain.out, chain.sum);
