@@ -158,6 +158,23 @@ TEST(HouseRules, ShapeRulesComputeWithCheckedNumbers) {
   }
 }
 
+// What an operator is made of stands in its own file, once: elsewhere is only the choice, without names.
+TEST(HouseRules, OperatorsAreTakenApartInOps) {
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/flambeau")) {
+    const std::string path = fs::relative(entry.path(), kRoot / "src/flambeau").string();
+    if (!is_source(entry.path()) || is_test(entry.path()) || path.starts_with("ops/")) continue;
+    std::ifstream file(entry.path());
+    std::string text;
+    for (int line = 1; std::getline(file, text); ++line) {
+      bool is_second = path.starts_with("trace/decompos") && text.find("\"aten::") < text.find("//");
+      for (const char* const word : {"decomposition<", ".composite<"})
+        is_second = is_second || text.find(word) != std::string::npos;
+      EXPECT_FALSE(is_second) << path << ":" << line
+                              << ": give the operator's definition in ops/ a decomposition";
+    }
+  }
+}
+
 // The tokens of a source: words, texts with their quotes, marks. No comments.
 std::vector<std::string> tokens_of(const fs::path& path) {
   std::ifstream file(path);
@@ -209,16 +226,13 @@ std::vector<std::string> names_known(const std::vector<std::string>& tokens) {
   return found;
 }
 
-// What an operator is, its definition says: traits and facts. trace/decompositions is a table whose keys are
-// names; what it lists there it takes apart.
+// What an operator is, its definition says: traits and facts.
 TEST(HouseRules, OnlyOpsKnowsOperatorsByName) {
   size_t sources = 0;
   for (const char* const folder : {"src/flambeau", "apps", "python/src", "examples"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       const fs::path file = fs::relative(entry.path(), kRoot);
-      if (!is_source(file) || is_test(file) || file.string().starts_with("src/flambeau/ops/") ||
-          file.string().starts_with("src/flambeau/trace/decompositions/"))
-        continue;
+      if (!is_source(file) || is_test(file) || file.string().starts_with("src/flambeau/ops/")) continue;
       ++sources;
       for (const std::string& name : names_known(tokens_of(entry.path())))
         ADD_FAILURE() << file << " knows an operator by " << name << ": let its definition say what it is";

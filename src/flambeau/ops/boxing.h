@@ -214,6 +214,12 @@ std::vector<Value> box_result(std::tuple<T...> results) {
   return list;
 }
 template <typename T>
+std::vector<Value> box_result(T result);
+template <typename T>
+std::vector<Value> box_result(std::optional<T> result) {
+  return result ? box_result(std::move(*result)) : std::vector<Value>();
+}
+template <typename T>
 std::vector<Value> box_result(T result) {
   std::vector<Value> list;
   list.emplace_back(std::move(result));
@@ -338,6 +344,18 @@ BoxedFunction boxed_function(R (*function)(Context&, A...)) {
                                  std::index_sequence_for<A...>());
           },
           reinterpret_cast<AnyFunction>(function)};
+}
+
+// Called while tracing, or once to make a plan: it had better be small, too.
+template <typename R, typename... A>
+[[gnu::cold]] std::vector<Value> call_decomposition(AnyFunction any, Context& context,
+                                                    std::span<const Value> arguments) {
+  return call_function(reinterpret_cast<R (*)(Context&, A...)>(any), context, arguments,
+                       std::index_sequence_for<A...>());
+}
+template <typename R, typename... A>
+BoxedFunction boxed_decomposition(R (*function)(Context&, A...)) {
+  return {&call_decomposition<R, A...>, reinterpret_cast<AnyFunction>(function)};
 }
 
 template <typename... A>

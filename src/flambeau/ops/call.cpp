@@ -81,6 +81,14 @@ std::vector<Value> execute(Context& context, const Operator& op, std::span<const
   throw Error(ErrorCode::kInternal, "an operator of no kind");
 }
 
+std::vector<Value> take_apart(Context& context, const Operator& op, std::span<const Value> arguments) {
+  if (!op.alias.empty()) {
+    const Operator& same = context.library().get(op.alias);
+    return call(context, same, bind_arguments(same.schema, arguments));
+  }
+  return op.decomposition(context, arguments);
+}
+
 std::vector<Value> call(Context& context, const Operator& op, std::span<const Value> arguments) {
   context.step();
   return at_operator([&] { return op.name(); },

@@ -37,6 +37,9 @@ std::vector<Value> call(Context& context, const Operator& op, std::span<const Va
 // The same past the interceptor.
 std::vector<Value> execute(Context& context, const Operator& op, std::span<const Value> arguments);
 
+// What the operator is made of, called. No results where this call is not taken apart.
+std::vector<Value> take_apart(Context& context, const Operator& op, std::span<const Value> arguments);
+
 // Runs `body`, the work of an operator: an Error that leaves it is located at it, and the lack of memory is
 // one.
 template <typename Name, typename Body>

@@ -31,6 +31,8 @@ class Interceptor {
   virtual ~Interceptor() = default;
   // `arguments` fit the operator's schema, all of them in its order. To run the operator itself: execute().
   virtual std::vector<Value> call(Context& context, const Operator& op, std::span<const Value> arguments) = 0;
+  // Where arithmetic on sizes is recorded: set while it only checks something, and must leave no trace.
+  bool* is_quiet = nullptr;
 };
 
 // Where results get their memory.

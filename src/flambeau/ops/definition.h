@@ -44,14 +44,32 @@ class Definition {
     op_->parameters = boxing::parameter_types(kFunction);
     return *this;
   }
-  // Calls other operators only. Beside a kernel it is another way to the same result.
+  // A function that calls other operators only, and is all there is to the operator unless it has another way
+  // to run (kernel, view or function come first). Sizes may be symbols (parts.h). Beside another way to run
+  // it may return std::optional, empty for a call that it does not take apart.
   template <auto kFunction>
-  Definition& decomposition() {
-    if (op_->kernel == nullptr) {
+  Definition& decomposition(Level level = Level::kNever) {
+    if (op_->kernel == nullptr && op_->function == nullptr && op_->kind != Kind::kView)
       op_->kind = Kind::kDecomposition;
-      op_->parameters = boxing::parameter_types(kFunction);
-    }
-    op_->decomposition = boxing::boxed_function(kFunction);
+    op_->decomposition = boxing::boxed_decomposition(kFunction);
+    op_->decomposition_parameters = boxing::parameter_types(kFunction);
+    op_->level = level;
+    return *this;
+  }
+  // The same, and what PyTorch makes the operator of, too: wherever it is composite.
+  template <auto kFunction>
+  Definition& composite() {
+    return decomposition<kFunction>(Level::kComposite);
+  }
+  // The same, and what PyTorch's table of decompositions into core operators says.
+  template <auto kFunction>
+  Definition& core_decomposition() {
+    return decomposition<kFunction>(Level::kCore);
+  }
+  // Another name of that operator: a call is one of it.
+  Definition& alias(std::string_view name) {
+    op_->alias = name;
+    op_->level = Level::kComposite;
     return *this;
   }
   Definition& is(Trait trait, bool holds = true) {

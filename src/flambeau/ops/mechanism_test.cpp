@@ -76,9 +76,12 @@ TEST(Operators, SignaturesFitTheirSchemas) {
   const Library library;
   for (const std::string& name : library.names()) {
     const Operator& op = library.get(name);
-    for (const auto* const parameters : {&op.parameters, &op.shape_parameters}) {
+    for (const auto* const parameters :
+         {&op.parameters, &op.shape_parameters, &op.decomposition_parameters}) {
       if (parameters->empty() && parameters == &op.shape_parameters && op.shape == nullptr) continue;
-      if (parameters->empty() && parameters == &op.parameters && op.kind == Kind::kView) continue;
+      if (parameters == &op.parameters && (op.kind == Kind::kView || op.kind == Kind::kDecomposition))
+        continue;
+      if (parameters == &op.decomposition_parameters && op.decomposition == nullptr) continue;
       ASSERT_EQ(parameters->size(), op.schema.arguments.size()) << name;
       for (size_t i = 0; i < parameters->size(); ++i) {
         EXPECT_TRUE(takes((*parameters)[i], op.schema.arguments[i].type))
@@ -93,6 +96,21 @@ TEST(Operators, SignaturesFitTheirSchemas) {
       }
     }
     EXPECT_TRUE(op.kind != Kind::kKernel || (op.shape != nullptr && op.symbolic_shape != nullptr)) << name;
+  }
+}
+
+TEST(Operators, AreTakenApartInOneWay) {
+  const Library library;
+  for (const std::string& name : library.names()) {
+    const Operator& op = library.get(name);
+    // Another name, or parts of its own, not both; a level says that there are any.
+    EXPECT_TRUE(op.level == Level::kNever || op.alias.empty() == (op.decomposition != nullptr)) << name;
+    EXPECT_TRUE(op.kind != Kind::kDecomposition || op.decomposition != nullptr) << name;
+    if (op.alias.empty()) continue;
+    const Schema& same = library.get(op.alias).schema;
+    ASSERT_EQ(same.arguments.size(), op.schema.arguments.size()) << name;
+    for (size_t i = 0; i < same.arguments.size(); ++i)
+      EXPECT_EQ(same.arguments[i].type, op.schema.arguments[i].type) << name;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flambeau/ops/context.h"
@@ -72,6 +73,13 @@ enum class Kind : uint8_t {
   kViewCopy,       // made from the view `base`: a copy of its result
 };
 
+// When an operator is taken apart as a program is brought into core operators.
+enum class Level : uint8_t {
+  kNever,      // it stays: its decomposition, if any, is only how it is computed here
+  kComposite,  // nothing but others to PyTorch: before views and writes are resolved, which its parts may be
+  kCore,       // by PyTorch's table of decompositions, once there are no writes
+};
+
 // What is so of an operator, or is not. What takes a function to say is in facts.h.
 enum class Trait : uint16_t {
   // Its kernel reads each element of its arguments before it writes the element of the result at the same
@@ -109,6 +117,8 @@ struct Operator {
   BoxedKernel kernel;
   BoxedFunction function;
   BoxedFunction decomposition;  // also where there is a kernel
+  std::string_view alias;       // the operator it is another name of, whose arguments come in the same order
+  Level level = Level::kNever;
   const Operator* base = nullptr;
   std::unique_ptr<Facts> own_facts;  // null for most
   // Of an operator that a user added.
@@ -117,6 +127,7 @@ struct Operator {
   // The parameters of the C++ functions, for tests.
   std::span<const ParameterType> shape_parameters;
   std::span<const ParameterType> parameters;
+  std::span<const ParameterType> decomposition_parameters;
 
   std::string name() const { return schema.name.to_string(); }
   bool is(Trait trait) const { return (traits & static_cast<uint16_t>(trait)) != 0; }

@@ -11,6 +11,7 @@
 #include "flambeau/graph/values.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/call.h"
+#include "flambeau/trace/fake.h"
 #include "flambeau/trace/functionalize.h"
 #include "flambeau/trace/higher_order.h"
 #include "flambeau/trace/replay.h"
@@ -27,20 +28,16 @@ using graph::InputKind;
 using graph::OutputKind;
 
 // Takes calls apart until only those are left that the table does not know, and has them recorded.
-class Decomposer final : public TakesApart {
+class Decomposer final : public ops::Interceptor {
  public:
-  Decomposer(const DecompositionTable& table, Tracer& tracer, bool& is_quiet)
-      : TakesApart(is_quiet), table_(table), tracer_(tracer) {}
+  Decomposer(const DecompositionTable& table, Tracer& tracer, bool& quiet) : table_(table), tracer_(tracer) {
+    is_quiet = &quiet;
+  }
 
   std::vector<Value> call(ops::Context& context, const ops::Operator& op,
                           std::span<const Value> arguments) override {
-    const std::string name = op.name();
-    for (const Decomposition* const decomposition :
-         {table_.find_functional(name), table_.find_composite(name)}) {
-      if (decomposition == nullptr) continue;
-      std::vector<Value> results = (*decomposition)(context, Arguments(arguments));
-      if (!results.empty()) return results;
-    }
+    std::vector<Value> results = table_.take_apart(context, op, arguments, ops::Level::kCore);
+    if (!results.empty()) return results;
     return tracer_.call(context, op, arguments);
   }
 
@@ -50,7 +47,7 @@ class Decomposer final : public TakesApart {
 };
 
 DecompositionTable table_of(const DecompositionOptions& options, const ops::Library& library) {
-  DecompositionTable table = DecompositionTable::core();
+  DecompositionTable table;
   for (const std::string& name : options.keep) {
     const ops::Operator& op = library.get(name);
     if (op.schema.is_mutable() || op.schema.is_view()) {
@@ -58,13 +55,9 @@ DecompositionTable table_of(const DecompositionOptions& options, const ops::Libr
                   fmt::format("{} cannot be kept: it writes or gives a view", name),
                   "keep only operators that give something of their own");
     }
-    table.erase(op.name());
+    table.keep(op);
   }
-  for (const auto& [name, decomposition] : options.table) {
-    const std::string full = library.get(name).name();
-    table.erase(full);
-    table.composite(full, decomposition);
-  }
+  for (const auto& [name, decomposition] : options.table) table.set(library.get(name), decomposition);
   return table;
 }
 
@@ -184,20 +177,6 @@ class Retracer final : public Replay {
     });
   }
 
-  // Operators that nothing here runs can still be taken apart: their schemas are known.
-  const ops::Operator& operator_of(const OperatorName& name) override {
-    if (const ops::Operator* const op = library_->find(name)) return *op;
-    if (table_.find_composite(name.to_string()) == nullptr) return library_->get(name);
-    std::unique_ptr<ops::Operator>& made = made_operators_[name.to_string()];
-    if (made == nullptr) {
-      const OperatorEntry* const entry = library_->schemas().find(name);
-      if (entry == nullptr) return library_->get(name);
-      made = std::make_unique<ops::Operator>();
-      made->schema = entry->schema;
-    }
-    return *made;
-  }
-
   Tensor unwrap(const Tensor& tensor) override { return functionalizer_.value(tensor); }
   Tensor wrap(const Tensor& tensor) override { return functionalizer_.wrap(tensor); }
 
@@ -214,7 +193,6 @@ class Retracer final : public Replay {
         : Replay(context), outer_(outer), functionalizer_(functionalizer) {}
 
    protected:
-    const ops::Operator& operator_of(const OperatorName& name) override { return outer_.operator_of(name); }
     Tensor unwrap(const Tensor& tensor) override { return functionalizer_.value(tensor); }
     Tensor wrap(const Tensor& tensor) override { return functionalizer_.wrap(tensor); }
     std::vector<Value> run_inner(const graph::Graph& graph, std::span<const Value> inputs) override {
@@ -376,7 +354,6 @@ class Retracer final : public Replay {
   ops::Context outer_;
   HigherOrder flow_;
   graph::StringMap metadata_;
-  std::unordered_map<std::string, std::unique_ptr<ops::Operator>> made_operators_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "flambeau/graph/program.h"
-#include "flambeau/trace/decompositions/table.h"
+#include "flambeau/trace/decomposition_table.h"
 
 namespace flambeau::ops {
 class Library;

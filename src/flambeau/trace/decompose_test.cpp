@@ -127,8 +127,8 @@ TEST(Decompose, LeavesWhatIsKeptAndTakesWhatTheUserGives) {
   EXPECT_EQ(targets(run_decompositions(silu(), {.keep = {"aten::silu"}})),
             std::vector<std::string>{"silu.default"});
   DecompositionOptions options;
-  options.table.emplace_back("aten::silu", [](ops::Context& context, const Arguments& given) {
-    return gives(call(context, "aten::relu", given.tensor(0)));
+  options.table.emplace_back("aten::silu", [](ops::Context& context, std::span<const Value> given) {
+    return std::vector<Value>{ops::call(context, "aten::relu", given[0])};
   });
   EXPECT_EQ(targets(run_decompositions(silu(), options)), std::vector<std::string>{"relu.default"});
 }

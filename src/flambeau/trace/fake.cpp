@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "flambeau/ops/boxing.h"
-
 namespace flambeau::trace {
 namespace {
 
@@ -37,8 +35,6 @@ Tensor make_fake(const ops::Info<SymInt>& info) {
   tensor.set_storage(Storage::meta(0), 0);
   return tensor;
 }
-
-ops::Info<SymInt> symbolic_info(const Tensor& tensor) { return ops::boxing::unbox_info<SymInt>(tensor); }
 
 bool has_symbols(const Value& value) {
   if (const Tensor* const tensor = value.get_if<Tensor>()) return tensor->symbolic_geometry() != nullptr;

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/value/value.h"
 
 namespace flambeau::trace {
@@ -14,8 +14,7 @@ using symbolic::SymInt;
 // Plain sizes where they are all numbers, else symbolic ones.
 Tensor make_fake(const ops::Info<SymInt>& info);
 Tensor make_fake(const ops::Info<Size>& info);
-// What a shape rule sees of it, whichever kind it is.
-ops::Info<SymInt> symbolic_info(const Tensor& tensor);
+using ops::symbolic_info;
 
 bool has_symbols(const Value& value);
 bool has_symbols(std::span<const Value> values);

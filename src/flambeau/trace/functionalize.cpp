@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/call.h"
 #include "flambeau/ops/facts.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {
 namespace {
@@ -209,13 +211,8 @@ std::vector<Value> Functionalizer::call_write(const ops::Operator& op, std::span
 
 std::vector<Value> Functionalizer::call(ops::Context& context, const ops::Operator& op,
                                         std::span<const Value> arguments) {
-  const std::string name = op.name();
-  if (const Decomposition* const decomposition = table_.find_composite(name)) {
-    std::vector<Value> results = (*decomposition)(context, Arguments(arguments));
-    if (!results.empty()) return results;
-  }
-  if (op.decomposition != nullptr && table_.is_left_to_library(name) && !has_symbols(arguments))
-    return op.decomposition(context, arguments);
+  std::vector<Value> results = table_.take_apart(context, op, arguments, ops::Level::kComposite);
+  if (!results.empty()) return results;
   if (op.is(ops::Trait::kPrimitiveView)) return call_view(op, arguments);
   if (op.schema.is_mutable()) return call_write(op, arguments);
   std::vector<Value> inside;

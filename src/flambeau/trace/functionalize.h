@@ -15,15 +15,17 @@
 #include <vector>
 
 #include "flambeau/ops/context.h"
-#include "flambeau/trace/decompositions/table.h"
+#include "flambeau/trace/decomposition_table.h"
 
 namespace flambeau::trace {
 
-class Functionalizer : public TakesApart {
+class Functionalizer : public ops::Interceptor {
  public:
   // Calls without writes go to the interceptor of `inner`. Both must outlive it.
-  Functionalizer(ops::Context& inner, const DecompositionTable& table, bool& is_quiet)
-      : TakesApart(is_quiet), inner_(inner), table_(table) {}
+  Functionalizer(ops::Context& inner, const DecompositionTable& table, bool& quiet)
+      : inner_(inner), table_(table) {
+    is_quiet = &quiet;
+  }
 
   std::vector<Value> call(ops::Context& context, const ops::Operator& op,
                           std::span<const Value> arguments) override;

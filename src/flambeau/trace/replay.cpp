@@ -85,12 +85,10 @@ std::vector<Value> Replay::run_inner(const graph::Graph& graph, std::span<const 
   return Replay(nn::current()).run(graph, inputs);
 }
 
-const ops::Operator& Replay::operator_of(const OperatorName& name) { return context_.library().get(name); }
-
 std::vector<Value> Replay::results_of(const graph::Node& node) {
   if (node.target.starts_with(kHigherOrder)) return call_higher_order(node);
   if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
-    const ops::Operator& op = operator_of(*name);
+    const ops::Operator& op = context_.library().get(*name);
     if (assert_again(node, op)) return {};
     return call_operator(node, op);
   }

@@ -29,7 +29,6 @@ class Replay {
   std::vector<Value> run(const graph::Graph& graph, std::span<const Value> inputs);
 
  protected:
-  virtual const ops::Operator& operator_of(const OperatorName& name);
   // A node of torch.ops.higher_order, through cond(), while_loop() and map(). What it gives, one by one.
   virtual std::vector<Value> call_higher_order(const graph::Node& node);
   // A tensor as the node of a higher-order operator takes it, and one as it gives it.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "flambeau/trace/decompositions/arguments.h"
-
 namespace flambeau::trace {
+
+SymInt to_sym(const Value& number) {
+  if (const SymInt* const symbol = number.get_if<SymInt>()) return *symbol;
+  return number.get<int64_t>();
+}
 
 std::optional<Value> call_on_symbols(std::string_view target, std::span<const Value> arguments) {
   const auto is_symbol = [](const Value& value) { return value.is<SymInt>(); };

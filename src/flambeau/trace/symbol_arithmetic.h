@@ -9,6 +9,9 @@
 
 namespace flambeau::trace {
 
+// Of a number of either kind.
+SymInt to_sym(const Value& number);
+
 // Nothing where no argument is a symbol, or where the function is none of arithmetic.
 std::optional<Value> call_on_symbols(std::string_view target, std::span<const Value> arguments);
 

@@ -52,7 +52,10 @@ class Value {
   Value(std::span<const Size> data) : data_(Dims(plain(data))) {}                       // NOLINT
   Value(std::span<const Tensor> data) : data_(TensorList(data.begin(), data.end())) {}  // NOLINT
   Value(std::nullopt_t) {}                                                              // NOLINT
-  Value(const Scalar& scalar);                                                          // NOLINT
+  Value(const Tensor* tensor) {                                                         // NOLINT
+    if (tensor != nullptr) data_ = *tensor;
+  }
+  Value(const Scalar& scalar);  // NOLINT
   template <typename T>
   Value(const std::optional<T>& data) {  // NOLINT
     if (data) *this = Value(*data);

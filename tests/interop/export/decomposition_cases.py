@@ -295,6 +295,34 @@ def layers():
     return {name: (case[0].eval(), tuple(case[1:])) for name, case in made.items()}
 
 
+def more_functions():
+    """Operators that few models use."""
+    x, y, cube, line = r(4, 6), r(4, 6) + 1, r(2, 3, 4), r(6)
+    made = {
+        "unsafe_chunk": (lambda x: torch.unsafe_chunk(x, 3, 1), x), "unsafe_split": (lambda x: torch.unsafe_split(x, 2, 1), x),
+        "unsafe_split_with_sizes": (lambda x: torch.unsafe_split_with_sizes(x, [2, 4], 1), x), "max_other": (torch.max, x, y), "min_other": (torch.min, x, y),
+        "hsplit": (lambda x: torch.hsplit(x, 3), x), "hsplit_array": (lambda x: torch.hsplit(x, [1, 3]), x), "vsplit": (lambda x: torch.vsplit(x, 2), x),
+        "vsplit_array": (lambda x: torch.vsplit(x, [1]), x), "dsplit": (lambda x: torch.dsplit(x, 2), cube), "tensor_split_indices": (lambda x: torch.tensor_split(x, [1, 3], 1), x),
+        "inner_lines": (torch.inner, line, line), "inner_matrices": (torch.inner, x, y), "tensordot_two": (lambda a, b: torch.tensordot(a, b, ([1, 2], [0, 1])), cube, r(3, 4, 5)),
+        "kron": (torch.kron, r(2, 2), r(3, 2)), "kron_ranks": (torch.kron, cube, r(3, 2)), "isreal": (torch.isreal, x), "float_power": (torch.float_power, x, y),
+        "float_power_number": (lambda x: torch.float_power(x, 2), x), "float_power_base": (lambda x: torch.float_power(2, x), x), "deg2rad": (torch.deg2rad, x),
+        "rad2deg": (torch.rad2deg, x), "isposinf": (torch.isposinf, x), "isneginf": (torch.isneginf, x), "sgn": (torch.sgn, x), "trace": (torch.trace, r(3, 3)),
+        "vdot": (torch.vdot, line, line), "all_dims": (lambda x: torch.all(x, (0, 1)), x), "eye_m": (lambda x: x @ torch.eye(6, 3), x), "positive": (torch.positive, x),
+        "real": (torch.real, x), "resolve_conj": (torch.resolve_conj, x), "norm_number": (lambda x: torch.ops.aten.norm.Scalar(x, 3), x),
+        "norm_dims": (lambda x: torch.ops.aten.norm.ScalarOpt_dim(x, 3, [1], True), x), "sinc": (torch.sinc, x), "logaddexp2": (torch.logaddexp2, x, y),
+        "entr": (torch.special.entr, x), "xlog1py": (torch.special.xlog1py, x, y), "take": (torch.take, x, ints(5, 3)), "nansum": (lambda x: torch.nansum(x, 1), x),
+        "special_round": (lambda x: torch.special.round(x, decimals=2), x), "matrix_norm": (torch.linalg.matrix_norm, x), "matrix_norm_one": (lambda x: torch.linalg.matrix_norm(x, 1), x),
+        "ndtr": (torch.special.ndtr, x), "arcsin": (torch.arcsin, x), "gammaln": (torch.special.gammaln, y), "special_softmax": (lambda x: torch.special.softmax(x, 1), x),
+        "fix": (torch.fix, x), "greater_equal": (torch.greater_equal, x, y), "not_equal": (torch.not_equal, x, y), "row_stack": (lambda x: torch.row_stack([x, x]), x),
+        "atleast_3d": (torch.atleast_3d, line), "dstack": (lambda x: torch.dstack([x, x]), x), "diff_prepend": (lambda x, y: torch.diff(x, prepend=y), x, y),
+        "diff_twice": (lambda x: torch.diff(x, 2, 0), x), "einsum_three": (lambda a, b, c: torch.einsum("ij,jk,kl->il", a, b, c), r(2, 3), r(3, 4), r(4, 5)),
+        "einsum_ellipsis": (lambda a, b: torch.einsum("...i,ji->...j", a, b), cube, r(5, 4)), "triplet_swap": (lambda x, y, z: F.triplet_margin_loss(x, y, z, swap=True), x, y, r(4, 6) - 1),
+        "poisson_full": (lambda x, y: F.poisson_nll_loss(x, y, log_input=False, full=True), y.abs(), y.abs()),
+        "cross_entropy_line": (F.cross_entropy, r(2, 5, 3), ints(5, 2, 3)), "cross_entropy_probabilities": (F.cross_entropy, r(3, 5), r(3, 5).softmax(1)),
+    }
+    return {name: (Call(case[0]), tuple(case[1:])) for name, case in made.items()}
+
+
 def written():
     kinds = ["buffer", "input", "input_view", "slice", "select", "view", "transpose", "fill", "twice", "unsqueeze", "masked", "out", "copied", "copied_input"]
     return {f"written_{kind}": (Written(kind), (r(3, 4),)) for kind in kinds}
@@ -307,4 +335,4 @@ def trained():
 
 
 def all_cases():
-    return {**functions(), **layers(), **trained(), **written()}
+    return {**functions(), **more_functions(), **layers(), **trained(), **written()}

@@ -23,14 +23,12 @@ SOURCES = tuple(HERE / name for name in ("test_decompositions.py", "decompositio
 
 # Taken apart less far than PyTorch does it, or with another storage offset of a copy; the values are the same.
 BY_VALUES = {
-    "column_stack",
+    "cross_entropy_probabilities_dynamic",
     "fold",
-    "inner",
-    "linalg_norm",
     "pad_circular",
-    "tensordot",
     "unfold_dynamic",
     "upsample_bicubic",
+    "vsplit_dynamic",
     "written_fill",
 }
 # Random, and kept as one operator; or of an operator that nothing here can trace.
@@ -49,13 +47,18 @@ def dynamic_batch(module, inputs):
     return (shapes,) if isinstance(module, decomposition_cases.Call) else shapes
 
 
-def decompose(source, target):
+def export_cases(*arguments):
     command = pathlib.Path(os.environ.get("FLAMBEAU_BIN", ROOT / "build/dev/apps/flambeau/flambeau"))
     tool = command.resolve().parents[2] / "tests/interop/export/export_cases"
     if not tool.exists():
         pytest.fail(f"there is no {tool}: build export_cases first")
-    done = subprocess.run([tool, "decompose", source, target], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([tool, *arguments], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def decompose(source, target):
+    export_cases("decompose", source, target)
 
 
 def by_torch(key, module, inputs, shapes, by_values):
@@ -109,3 +112,32 @@ def test_case(tmp_path, name, is_dynamic):
 def test_model(tmp_path, name, is_dynamic):
     model, inputs, shapes = MODELS[name]
     check(tmp_path, ("model", name, is_dynamic), model.eval(), inputs, shapes if is_dynamic else None, by_values=False)
+
+
+# Taken apart here and not there: PyTorch does it on the way to the graph.
+ON_THE_WAY = {"aten::detach_", "aten::lift_fresh_copy"}
+
+
+def pytorch_level(name, table):
+    """When PyTorch takes an operator apart; None where it does not have it."""
+    base, _, overload = name.removeprefix("aten::").partition(".")
+    packet = getattr(torch.ops.aten, base, None)
+    operator = getattr(packet, overload or "default", None)
+    try:
+        if torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), "CompositeImplicitAutograd"):
+            return "composite"
+    except (AttributeError, RuntimeError):
+        return None
+    return "core" if operator in table else "never"
+
+
+def test_levels():
+    """What says that it is taken apart is so in PyTorch too, at the same time."""
+    table = torch.export.default_decompositions() | torch._decomp.core_aten_decompositions()
+    wrong = []
+    for line in export_cases("levels").splitlines():
+        name, level = line.split()
+        wanted = pytorch_level(name, table) if name.startswith("aten::") else None
+        if level != "never" and wanted not in (None, level) and name not in ON_THE_WAY:
+            wrong.append(f"{name} is {level}, in PyTorch {wanted}")
+    assert wrong == []

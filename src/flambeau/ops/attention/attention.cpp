@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "flambeau/ops/attention/attend.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -339,6 +339,68 @@ void flash_kernel(Context& context, const Tensor& query, const Tensor& key, cons
   compute(context, query, key, value, mask, is_causal, scale, is_grouped, {true, &out, nullptr, &log_sums});
 }
 
+// ---- as products and softmax
+
+// A mask of truths as one to add: 0 where it holds, -inf elsewhere.
+Tensor additive_mask(Context& c, const Tensor& mask, const Tensor& query) {
+  if (mask.dtype() != DType::kBool) return mask;
+  const Tensor infinity = call_with(c, "aten::scalar_tensor", {-std::numeric_limits<double>::infinity()},
+                                    {{"dtype", query.dtype()}, {"device", query.device()}});
+  return parts::where(c, mask, parts::scalar(c, 0.0, query), infinity);
+}
+
+Tensor repeated_heads(Context& c, const Tensor& tensor, const Tensor& query) {
+  const SymInt times = floor_div(size_of(query, -3), size_of(tensor, -3));
+  return call(c, "aten::repeat_interleave.self_int", tensor, times, -3);
+}
+
+// What the flash kernel of a CPU takes, whose decomposition also lays the result out as that kernel would.
+bool is_flash(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
+              double dropout_p, bool enable_gqa) {
+  if (!is_attended(query.dtype()) || enable_gqa || dropout_p != 0) return false;
+  for (const Tensor* const tensor : {&query, &key, &value}) {
+    if (rank_of(*tensor) != 4 || !(symbolic_info(*tensor).strides[3] == SymInt(1))) return false;
+    const SymInt width = size_of(*tensor, 3);
+    if (!width.is_literal() || !is_literally(size_of(query, 3), width.literal())) return false;
+  }
+  if (mask == nullptr) return true;
+  return (rank_of(*mask) == 2 || rank_of(*mask) == 4) && !mask->requires_grad();
+}
+
+Tensor attention_parts(Context& c, const Tensor& query, const Tensor& given_key, const Tensor& given_value,
+                       const Tensor* given_mask, double dropout_p, bool is_causal,
+                       std::optional<double> given_scale, bool enable_gqa) {
+  Tensor key = given_key;
+  Tensor value = given_value;
+  const double scale =
+      given_scale ? *given_scale : 1.0 / std::sqrt(static_cast<double>(fixed(size_of(query, -1))));
+  const double root = std::sqrt(scale);
+  Tensor mask;
+  if (given_mask != nullptr) mask = additive_mask(c, *given_mask, query);
+  const Tensor scaled = call(c, "aten::mul.Scalar", query, scale < 0 ? -std::sqrt(-scale) : root);
+  if (is_causal) {
+    const Tensor all = call_with(c, "aten::ones", {SymIntList{size_of(query, -2), size_of(key, -2)}},
+                                 {{"dtype", DType::kBool},
+                                  {"layout", Layout::kStrided},
+                                  {"device", query.device()},
+                                  {"pin_memory", false}});
+    mask = additive_mask(c, call(c, "aten::tril", all), query);
+  }
+  if (enable_gqa) {
+    key = repeated_heads(c, key, query);
+    value = repeated_heads(c, value, query);
+  }
+  const Tensor turned = call(c, "aten::transpose.int", key, -2, -1);
+  Tensor weights = call(c, "aten::matmul", scaled, call(c, "aten::mul.Scalar", turned, root));
+  if (mask.defined()) weights = parts::add(c, weights, mask);
+  weights = call(c, "aten::_safe_softmax", weights, -1);
+  if (dropout_p > 0) weights = call(c, "aten::dropout", weights, dropout_p, true);
+  const Tensor output = call(c, "aten::matmul", weights, value);
+  if (!is_flash(query, given_key, given_value, given_mask, dropout_p, enable_gqa)) return output;
+  const Tensor packed = parts::packed(c, call(c, "aten::permute", output, Dims{2, 0, 1, 3}));
+  return call(c, "aten::permute", packed, Dims{1, 2, 0, 3});
+}
+
 // Scores and their weighted sum.
 uint64_t attention_work(const Tensor&, const Tensor& query, const Tensor& key, const Tensor& value) {
   if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2 || query.sizes().back() == 0) return 0;
@@ -357,6 +419,7 @@ void define_attention(Library& library) {
           "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor")
       .shape<attention_shape<Size>, attention_shape<SymInt>>()
       .kernel<attention_kernel>()
+      .composite<attention_parts>()
       .work<attention_work>();
   library
       .define(

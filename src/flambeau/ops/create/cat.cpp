@@ -1,9 +1,9 @@
 // Several tensors joined into one: cat, stack and their kin.
 #include <fmt/format.h>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -135,6 +135,19 @@ void stack_kernel(Context& context, std::span<const Tensor> tensors, Size dim, T
   }
 }
 
+Tensor stack_parts(Context& c, std::span<const Tensor> tensors, Size given_dim) {
+  if (tensors.empty()) fail_view("stack expects a non-empty TensorList");
+  const int64_t rank = rank_of(tensors[0]);
+  const int64_t dim = wrapped_dim(given_dim, rank + 1);
+  if (dim < rank) {
+    const SymIntList sizes = inserted(sizes_of(tensors[0]), dim, static_cast<int64_t>(tensors.size()));
+    return call(c, "aten::view", call(c, "aten::cat", tensors, dim), sizes);
+  }
+  TensorList raised;
+  for (const Tensor& tensor : tensors) raised.push_back(call(c, "aten::unsqueeze", tensor, dim));
+  return call(c, "aten::cat", raised, given_dim);
+}
+
 // At least that many dimensions, as numpy adds them.
 template <size_t kLeast, typename N>
 Info<N> atleast_info(const Info<N>& self) {
@@ -151,6 +164,16 @@ Info<N> atleast_info(const Info<N>& self) {
 template <size_t kLeast, typename N>
 Info<N> atleast_shape(const Info<N>& self) {
   return atleast_info<kLeast>(self);
+}
+
+template <size_t kLeast>
+Tensor atleast_parts(Context& c, const Tensor& self) {
+  const int64_t rank = rank_of(self);
+  if (rank == 0) return call(c, "aten::view", self, Dims(kLeast, 1));
+  Tensor result = self;
+  if (kLeast > 1 && rank == 1) result = call(c, "aten::unsqueeze", result, 0);
+  if (kLeast > 2 && rank <= 2) result = call(c, "aten::unsqueeze", result, -1);
+  return result;
 }
 
 template <size_t kLeast>
@@ -181,7 +204,9 @@ Tensor column_stack(Context& context, std::span<const Tensor> tensors) {
   if (tensors.empty()) fail_view("column_stack expects a non-empty TensorList");
   TensorList list;
   for (const Tensor& tensor : tensors) {
-    list.push_back(rank_of(tensor) <= 1 ? call(context, "aten::reshape", tensor, Dims{-1, 1}) : tensor);
+    list.push_back(rank_of(tensor) <= 1
+                       ? call(context, "aten::reshape", tensor, SymIntList{count_of(tensor), SymInt(1)})
+                       : tensor);
   }
   return hstack(context, list);
 }
@@ -221,30 +246,42 @@ void block_diag_kernel(Context& context, std::span<const Tensor> tensors, Tensor
 }  // namespace
 
 void define_cat(Library& library) {
-  for (const std::string_view schema : {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
-                                        "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
+  library.define("aten::cat(Tensor[] tensors, int dim=0) -> Tensor")
+      .shape<cat_shape<Size>, cat_shape<SymInt>>()
+      .kernel<cat_kernel>()
+      .is(Trait::kAnyLayout);
+  for (const std::string_view schema : {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"}) {
-    library.define(schema).shape<cat_shape<Size>, cat_shape<SymInt>>().kernel<cat_kernel>().is(
-        Trait::kAnyLayout);
+    library.define(schema)
+        .shape<cat_shape<Size>, cat_shape<SymInt>>()
+        .kernel<cat_kernel>()
+        .alias("aten::cat")
+        .is(Trait::kAnyLayout);
   }
-  for (const std::string_view schema : {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
-                                        "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor"}) {
-    library.define(schema).shape<stack_shape<Size>, stack_shape<SymInt>>().kernel<stack_kernel>();
-  }
+  library.define("aten::stack(Tensor[] tensors, int dim=0) -> Tensor")
+      .shape<stack_shape<Size>, stack_shape<SymInt>>()
+      .kernel<stack_kernel>()
+      .core_decomposition<stack_parts>();
+  library.define("aten::_stack(Tensor[] tensors, int dim=0) -> Tensor")
+      .shape<stack_shape<Size>, stack_shape<SymInt>>()
+      .kernel<stack_kernel>();
   library.define("aten::atleast_1d(Tensor self) -> Tensor")
-      .view<atleast_shape<1, Size>, atleast_shape<1, SymInt>>();
+      .view<atleast_shape<1, Size>, atleast_shape<1, SymInt>>()
+      .composite<atleast_parts<1>>();
   library.define("aten::atleast_2d(Tensor self) -> Tensor")
-      .view<atleast_shape<2, Size>, atleast_shape<2, SymInt>>();
+      .view<atleast_shape<2, Size>, atleast_shape<2, SymInt>>()
+      .composite<atleast_parts<2>>();
   library.define("aten::atleast_3d(Tensor self) -> Tensor")
-      .view<atleast_shape<3, Size>, atleast_shape<3, SymInt>>();
-  library.define("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]").decomposition<atleast_list<1>>();
-  library.define("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]").decomposition<atleast_list<2>>();
-  library.define("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]").decomposition<atleast_list<3>>();
-  library.define("aten::hstack(Tensor[] tensors) -> Tensor").decomposition<hstack>();
-  library.define("aten::vstack(Tensor[] tensors) -> Tensor").decomposition<vstack>();
-  library.define("aten::row_stack(Tensor[] tensors) -> Tensor").decomposition<vstack>();
-  library.define("aten::dstack(Tensor[] tensors) -> Tensor").decomposition<dstack>();
-  library.define("aten::column_stack(Tensor[] tensors) -> Tensor").decomposition<column_stack>();
+      .view<atleast_shape<3, Size>, atleast_shape<3, SymInt>>()
+      .composite<atleast_parts<3>>();
+  library.define("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]").composite<atleast_list<1>>();
+  library.define("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]").composite<atleast_list<2>>();
+  library.define("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]").composite<atleast_list<3>>();
+  library.define("aten::hstack(Tensor[] tensors) -> Tensor").composite<hstack>();
+  library.define("aten::vstack(Tensor[] tensors) -> Tensor").composite<vstack>();
+  library.define("aten::row_stack(Tensor[] tensors) -> Tensor").composite<vstack>();
+  library.define("aten::dstack(Tensor[] tensors) -> Tensor").composite<dstack>();
+  library.define("aten::column_stack(Tensor[] tensors) -> Tensor").composite<column_stack>();
   library.define("aten::block_diag(Tensor[] tensors) -> Tensor")
       .shape<block_diag_shape<Size>, block_diag_shape<SymInt>>()
       .kernel<block_diag_kernel>();

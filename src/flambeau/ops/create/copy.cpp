@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/overlap.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -37,6 +37,7 @@ void lift_fresh_copy_kernel(Context& context, const Tensor& self, Tensor& out) {
 
 template <typename N>
 bool has_format(const Info<N>& self, MemoryFormat format) {
+  if (format == MemoryFormat::kPreserve) return false;
   if (format == MemoryFormat::kContiguous) return is_contiguous(self);
   const size_t rank = format == MemoryFormat::kChannelsLast ? 4 : 5;
   return self.dim() == rank && is_channels_last(self);
@@ -51,8 +52,9 @@ Info<N> contiguous_shape(const Info<N>& self, MemoryFormat format) {
 }
 
 Tensor make_contiguous(Context& context, const Tensor& self, MemoryFormat format) {
-  if (format != MemoryFormat::kPreserve && has_format(info_of(self), format)) return self;
-  contiguous_shape(info_of(self), format);
+  if (format == MemoryFormat::kContiguous ? is_row_major(self) : has_format(symbolic_info(self), format))
+    return self;
+  contiguous_shape(symbolic_info(self), format);
   return call(context, "aten::clone", self, format);
 }
 
@@ -112,11 +114,21 @@ Info<N> to_info(const Info<N>& self, DType dtype, Device device, bool copy,
   return stays(self, dtype, device, copy, wanted) ? self : like(self, dtype, wanted, device);
 }
 
-Tensor to(Context& context, const Tensor& self, DType dtype, Device device, bool copy,
-          std::optional<MemoryFormat> format) {
-  const MemoryFormat wanted = format.value_or(MemoryFormat::kPreserve);
-  if (stays(info_of(self), dtype, device, copy, wanted)) return self;
-  return call(context, "aten::_to_copy", self, dtype, Value(), device, Value(), false, wanted);
+// A copy that is given what the caller gave alone.
+Tensor to(Context& context, const Tensor& self, bool copy, const KeywordArguments& options) {
+  DType dtype = self.dtype();
+  Device device = self.device();
+  MemoryFormat format = MemoryFormat::kPreserve;
+  KeywordArguments given;
+  for (const auto& [name, value] : options) {
+    if (value.is_none()) continue;
+    if (name == "dtype") dtype = value.get<DType>();
+    if (name == "device") device = value.get<Device>();
+    if (name == "memory_format") format = value.get<MemoryFormat>();
+    if (name != "memory_format" || format != MemoryFormat::kPreserve) given.emplace_back(name, value);
+  }
+  if (stays(symbolic_info(self), dtype, device, copy, format)) return self;
+  return call_with(context, "aten::_to_copy", {self}, given);
 }
 
 void require_strided(std::optional<Layout> layout) {
@@ -132,7 +144,7 @@ Info<N> to_dtype_shape(const Info<N>& self, DType dtype, bool, bool copy,
 }
 Tensor to_dtype(Context& context, const Tensor& self, DType dtype, bool, bool copy,
                 std::optional<MemoryFormat> format) {
-  return to(context, self, dtype, self.device(), copy, format);
+  return to(context, self, copy, {{"dtype", dtype}, {"memory_format", format}});
 }
 
 template <typename N>
@@ -142,7 +154,7 @@ Info<N> to_device_shape(const Info<N>& self, Device device, DType dtype, bool, b
 }
 Tensor to_device(Context& context, const Tensor& self, Device device, DType dtype, bool, bool copy,
                  std::optional<MemoryFormat> format) {
-  return to(context, self, dtype, device, copy, format);
+  return to(context, self, copy, {{"dtype", dtype}, {"device", device}, {"memory_format", format}});
 }
 
 template <typename N>
@@ -152,10 +164,15 @@ Info<N> to_layout_shape(const Info<N>& self, std::optional<DType> dtype, std::op
   return to_info(self, dtype.value_or(self.dtype), device.value_or(self.device), copy, format);
 }
 Tensor to_layout(Context& context, const Tensor& self, std::optional<DType> dtype,
-                 std::optional<Layout> layout, std::optional<Device> device, std::optional<bool>, bool,
-                 bool copy, std::optional<MemoryFormat> format) {
+                 std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory,
+                 bool, bool copy, std::optional<MemoryFormat> format) {
   require_strided(layout);
-  return to(context, self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, format);
+  return to(context, self, copy,
+            {{"dtype", dtype},
+             {"layout", layout},
+             {"device", device},
+             {"pin_memory", pin_memory},
+             {"memory_format", format}});
 }
 
 template <typename N>
@@ -165,7 +182,11 @@ Info<N> to_other_shape(const Info<N>& self, const Info<N>& other, bool, bool cop
 }
 Tensor to_other(Context& context, const Tensor& self, const Tensor& other, bool, bool copy,
                 std::optional<MemoryFormat> format) {
-  return to(context, self, other.dtype(), other.device(), copy, format);
+  return to(context, self, copy,
+            {{"dtype", other.dtype()},
+             {"layout", Layout::kStrided},
+             {"device", other.device()},
+             {"memory_format", format}});
 }
 
 template <typename N>
@@ -173,7 +194,11 @@ Info<N> type_as_shape(const Info<N>& self, const Info<N>& other) {
   return to_info(self, other.dtype, other.device, false, std::nullopt);
 }
 Tensor type_as(Context& context, const Tensor& self, const Tensor& other) {
-  return to(context, self, other.dtype(), other.device(), false, std::nullopt);
+  return to_other(context, self, other, false, false, std::nullopt);
+}
+
+Tensor lift_fresh_copy_parts(Context& context, const Tensor& self) {
+  return call(context, "aten::clone", self);
 }
 
 }  // namespace
@@ -185,10 +210,11 @@ void define_copy(Library& library) {
       .is(Trait::kAnyLayout);
   library.define("aten::lift_fresh_copy(Tensor self) -> Tensor")
       .shape<lift_fresh_copy_shape<Size>, lift_fresh_copy_shape<SymInt>>()
-      .kernel<lift_fresh_copy_kernel>();
+      .kernel<lift_fresh_copy_kernel>()
+      .core_decomposition<lift_fresh_copy_parts>();
   library.define("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
       .shape<contiguous_shape<Size>, contiguous_shape<SymInt>>()
-      .decomposition<make_contiguous>();
+      .composite<make_contiguous>();
   library.define("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
       .shape<copy_shape<Size>, copy_shape<SymInt>>()
       .kernel<copy_kernel>()
@@ -207,14 +233,14 @@ void define_copy(Library& library) {
           "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_dtype_shape<Size>, to_dtype_shape<SymInt>>()
-      .decomposition<to_dtype>()
+      .composite<to_dtype>()
       .is(Trait::kConverts);
   library
       .define(
           "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
           "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_device_shape<Size>, to_device_shape<SymInt>>()
-      .decomposition<to_device>()
+      .composite<to_device>()
       .is(Trait::kConverts);
   library
       .define(
@@ -222,17 +248,17 @@ void define_copy(Library& library) {
           "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
           "memory_format=None) -> Tensor(a)")
       .shape<to_layout_shape<Size>, to_layout_shape<SymInt>>()
-      .decomposition<to_layout>()
+      .composite<to_layout>()
       .is(Trait::kConverts);
   library
       .define(
           "aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
           "MemoryFormat? memory_format=None) -> Tensor(a)")
       .shape<to_other_shape<Size>, to_other_shape<SymInt>>()
-      .decomposition<to_other>();
+      .composite<to_other>();
   library.define("aten::type_as(Tensor self, Tensor other) -> Tensor")
       .shape<type_as_shape<Size>, type_as_shape<SymInt>>()
-      .decomposition<type_as>();
+      .composite<type_as>();
 }
 
 }  // namespace flambeau::ops

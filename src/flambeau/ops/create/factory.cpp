@@ -5,6 +5,7 @@
 
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -216,6 +217,54 @@ void full_like_kernel(Context& context, const Tensor&, Scalar fill_value, Option
   fill(context, out, fill_value);
 }
 
+// ---- as other operators
+
+KeywordArguments options(DType dtype, OptionalLayout layout, Device device, OptionalBool pin_memory) {
+  return {{"dtype", dtype},
+          {"layout", layout.value_or(Layout::kStrided)},
+          {"device", device},
+          {"pin_memory", pin_memory.value_or(false)}};
+}
+
+template <int kNumber>
+Tensor zeros_parts(Context& c, std::span<const SymInt> size, OptionalDType dtype, OptionalLayout layout,
+                   OptionalDevice device, OptionalBool pin_memory) {
+  const bool is_truth = dtype == DType::kBool;
+  return call_with(c, "aten::full", {size, is_truth ? Value(kNumber != 0) : Value(kNumber)},
+                   options(dtype.value_or(kDefaultFloat), layout, device.value_or(Device{}), pin_memory));
+}
+template <int kNumber>
+Tensor zeros_like_parts(Context& c, const Tensor& self, OptionalDType dtype, OptionalLayout layout,
+                        OptionalDevice device, OptionalBool pin_memory, OptionalFormat format) {
+  return call_with(c, "aten::full_like", {self, kNumber},
+                   {{"dtype", dtype},
+                    {"layout", layout},
+                    {"device", device},
+                    {"pin_memory", pin_memory.value_or(false)},
+                    {"memory_format", format.value_or(MemoryFormat::kPreserve)}});
+}
+Tensor new_full_parts(Context& c, const Tensor& self, std::span<const SymInt> size, const Value& value,
+                      OptionalDType dtype, OptionalLayout layout, OptionalDevice device,
+                      OptionalBool pin_memory) {
+  return call_with(c, "aten::full", {size, value},
+                   options(dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory));
+}
+template <int kNumber>
+Tensor new_zeros_parts(Context& c, const Tensor& self, std::span<const SymInt> size, OptionalDType dtype,
+                       OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return new_full_parts(c, self, size, kNumber, dtype, layout, device, pin_memory);
+}
+Tensor new_empty_parts(Context& c, const Tensor& self, std::span<const SymInt> size, OptionalDType dtype,
+                       OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return call_with(c, "aten::empty.memory_format", {size},
+                   options(dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory));
+}
+Tensor empty_like_parts(Context& c, const Tensor& self, OptionalDType dtype, OptionalLayout layout,
+                        OptionalDevice device, OptionalBool pin_memory, OptionalFormat) {
+  return call_with(c, "aten::empty_permuted", {sizes_of(self), all_dims(rank_of(self))},
+                   options(dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory));
+}
+
 }  // namespace
 
 #define OPTIONS "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -234,10 +283,12 @@ void define_factory(Library& library) {
       .kernel<empty_permuted_kernel>();
   library.define("aten::zeros(SymInt[] size, " OPTIONS ") -> Tensor")
       .shape<zeros_shape<Size>, zeros_shape<SymInt>>()
-      .kernel<zeros_kernel<0>>();
+      .kernel<zeros_kernel<0>>()
+      .core_decomposition<zeros_parts<0>>();
   library.define("aten::ones(SymInt[] size, " OPTIONS ") -> Tensor")
       .shape<zeros_shape<Size>, zeros_shape<SymInt>>()
-      .kernel<zeros_kernel<1>>();
+      .kernel<zeros_kernel<1>>()
+      .core_decomposition<zeros_parts<1>>();
   library.define("aten::full(SymInt[] size, Scalar fill_value, " OPTIONS ") -> Tensor")
       .shape<full_shape<Size>, full_shape<SymInt>>()
       .kernel<full_kernel>();
@@ -246,29 +297,36 @@ void define_factory(Library& library) {
       .kernel<scalar_tensor_kernel>();
   library.define("aten::new_empty(Tensor self, SymInt[] size, " OPTIONS ") -> Tensor")
       .shape<new_shape<Size>, new_shape<SymInt>>()
-      .kernel<new_kernel<0>>();
+      .kernel<new_kernel<0>>()
+      .core_decomposition<new_empty_parts>();
   library.define("aten::new_zeros(Tensor self, SymInt[] size, " OPTIONS ") -> Tensor")
       .shape<new_shape<Size>, new_shape<SymInt>>()
-      .kernel<new_kernel<0>>();
+      .kernel<new_kernel<0>>()
+      .core_decomposition<new_zeros_parts<0>>();
   library.define("aten::new_ones(Tensor self, SymInt[] size, " OPTIONS ") -> Tensor")
       .shape<new_shape<Size>, new_shape<SymInt>>()
-      .kernel<new_kernel<1>>();
+      .kernel<new_kernel<1>>()
+      .core_decomposition<new_zeros_parts<1>>();
   library.define("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, " OPTIONS ") -> Tensor")
       .shape<new_full_shape<Size>, new_full_shape<SymInt>>()
-      .kernel<new_full_kernel>();
+      .kernel<new_full_kernel>()
+      .core_decomposition<new_full_parts>();
   library
       .define("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, " OPTIONS ") -> Tensor")
       .shape<new_empty_strided_shape<Size>, new_empty_strided_shape<SymInt>>()
       .kernel<new_empty_strided_kernel>();
   library.define("aten::empty_like(Tensor self, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor")
       .shape<like_shape<Size>, like_shape<SymInt>>()
-      .kernel<like_kernel<0>>();
+      .kernel<like_kernel<0>>()
+      .core_decomposition<empty_like_parts>();
   library.define("aten::zeros_like(Tensor self, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor")
       .shape<like_shape<Size>, like_shape<SymInt>>()
-      .kernel<like_kernel<0>>();
+      .kernel<like_kernel<0>>()
+      .core_decomposition<zeros_like_parts<0>>();
   library.define("aten::ones_like(Tensor self, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor")
       .shape<like_shape<Size>, like_shape<SymInt>>()
-      .kernel<like_kernel<1>>();
+      .kernel<like_kernel<1>>()
+      .core_decomposition<zeros_like_parts<1>>();
   library
       .define("aten::full_like(Tensor self, Scalar fill_value, " OPTIONS
               ", MemoryFormat? memory_format=None) -> Tensor")

@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -67,6 +68,15 @@ Tensor resize_in_place(Context& context, const Tensor& self, std::span<const Siz
   return out;
 }
 
+// ---- as other operators
+Tensor fill_parts(Context& c, const Tensor& self, const Value& value) {
+  return call_with(c, "aten::full_like", {self, value}, {{"pin_memory", false}});
+}
+Tensor fill_with_tensor_parts(Context& c, const Tensor& self, const Tensor& value) {
+  return call(c, "aten::copy", self, value);
+}
+Tensor zero_parts(Context& c, const Tensor& self) { return fill_parts(c, self, 0); }
+
 }  // namespace
 
 void define_fill(Library& library) {
@@ -74,15 +84,18 @@ void define_fill(Library& library) {
   library.define("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
       .shape<fill_scalar_shape<Size>, fill_scalar_shape<SymInt>>()
       .kernel<fill_scalar_kernel>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<fill_parts>();
   library.define("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")
       .shape<fill_tensor_shape<Size>, fill_tensor_shape<SymInt>>()
       .kernel<fill_tensor_kernel>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<fill_with_tensor_parts>();
   library.define("aten::zero(Tensor self) -> Tensor")
       .shape<zero_shape<Size>, zero_shape<SymInt>>()
       .kernel<zero_kernel>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<zero_parts>();
   library
       .define(
           "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)")

@@ -1,10 +1,10 @@
 // Elements in another order along dimensions: flip, roll, rot90.
 #include <fmt/format.h>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/create/runs.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -118,18 +118,40 @@ void roll_kernel(Context& context, const Tensor& self, std::span<const Size> shi
   copy_runs(context, self, out, runs);
 }
 
+Tensor roll_parts(Context& c, const Tensor& self, std::span<const SymInt> shifts,
+                  std::span<const Size> dims) {
+  if (dims.empty()) {
+    const Tensor rolled = call(c, "aten::roll", call(c, "aten::flatten.using_ints", self), shifts, Dims{0});
+    return call(c, "aten::view", rolled, sizes_of(self));
+  }
+  if (dims.size() > 1) {
+    Tensor result = self;
+    for (size_t i = 0; i < dims.size(); ++i)
+      result = call(c, "aten::roll", result, SymIntList{shifts[i]}, Dims{dims[i]});
+    return result;
+  }
+  const int64_t dim = wrapped_dim(dims[0], rank_of(self));
+  const SymInt size = size_of(self, dim);
+  const SymInt start = modulo(size - shifts[0], size);
+  const Tensor line = parts::arange(c, 0, size, {}, self.device());
+  const Tensor places = call(c, "aten::fmod.Scalar", parts::add(c, line, start), size);
+  return call(c, "aten::index_select", self, dim, places);
+}
+
 }  // namespace
 
 void define_flip(Library& library) {
   library.define("aten::flip(Tensor self, int[] dims) -> Tensor")
       .shape<flip_shape<Size>, flip_shape<SymInt>>()
       .kernel<flip_kernel>();
-  library.define("aten::fliplr(Tensor self) -> Tensor").decomposition<fliplr>();
-  library.define("aten::flipud(Tensor self) -> Tensor").decomposition<flipud>();
-  library.define("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor").decomposition<rot90>();
+  library.define("aten::fliplr(Tensor self) -> Tensor").composite<fliplr>();
+  library.define("aten::flipud(Tensor self) -> Tensor").composite<flipud>();
+  library.define("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
+      .core_decomposition<rot90>();
   library.define("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
       .shape<roll_shape<Size>, roll_shape<SymInt>>()
-      .kernel<roll_kernel>();
+      .kernel<roll_kernel>()
+      .core_decomposition<roll_parts>();
 }
 
 }  // namespace flambeau::ops

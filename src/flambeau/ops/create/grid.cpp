@@ -1,8 +1,8 @@
 // Tensors made to fit each other: broadcast_tensors, meshgrid, cartesian products.
 #include <fmt/format.h>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -95,19 +95,61 @@ Tensor cartesian_prod(Context& context, std::span<const Tensor> tensors) {
   return call(context, "aten::stack", columns, int64_t{1});
 }
 
+// ---- as other operators
+
+TensorList broadcast_tensors_parts(Context& c, std::span<const Tensor> tensors) {
+  SymIntList sizes;
+  for (const Tensor& tensor : tensors) {
+    const SymIntList own = sizes_of(tensor);
+    while (sizes.size() < own.size()) sizes = inserted(sizes, 0, 1);
+    for (size_t i = 0; i < own.size(); ++i) {
+      SymInt& size = sizes[sizes.size() - own.size() + i];
+      if (size == SymInt(1)) size = own[i];
+    }
+  }
+  TensorList results;
+  for (const Tensor& tensor : tensors)
+    results.push_back(sizes_of(tensor) == sizes ? tensor : call(c, "aten::expand", tensor, sizes));
+  return results;
+}
+
+TensorList meshgrid_indexing_parts(Context& c, std::span<const Tensor> given, std::string_view indexing) {
+  TensorList tensors(given.begin(), given.end());
+  const bool is_swapped = indexing == "xy" && tensors.size() > 1;
+  if (is_swapped) std::swap(tensors[0], tensors[1]);
+  SymIntList shape;
+  for (const Tensor& tensor : tensors) shape.push_back(count_of(tensor));
+  TensorList grids;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Dims view(tensors.size(), 1);
+    view[i] = -1;
+    grids.push_back(call(c, "aten::expand", call(c, "aten::view", tensors[i], view), shape));
+  }
+  if (!is_swapped) return grids;
+  for (Tensor& grid : grids) grid = call(c, "aten::transpose.int", grid, 0, 1);
+  std::swap(grids[0], grids[1]);
+  return grids;
+}
+TensorList meshgrid_parts(Context& c, std::span<const Tensor> tensors) {
+  return meshgrid_indexing_parts(c, tensors, "ij");
+}
+
 }  // namespace
 
 void define_grid(Library& library) {
   library.define("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
       .shape<broadcast_tensors_shape<Size>, broadcast_tensors_shape<SymInt>>()
-      .function<broadcast_tensors>();
+      .function<broadcast_tensors>()
+      .composite<broadcast_tensors_parts>();
   library.define("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
       .shape<meshgrid_shape<Size>, meshgrid_shape<SymInt>>()
-      .function<meshgrid>();
+      .function<meshgrid>()
+      .composite<meshgrid_parts>();
   library.define("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
       .shape<meshgrid_indexing_shape<Size>, meshgrid_indexing_shape<SymInt>>()
-      .function<meshgrid_indexing>();
-  library.define("aten::cartesian_prod(Tensor[] tensors) -> Tensor").decomposition<cartesian_prod>();
+      .function<meshgrid_indexing>()
+      .composite<meshgrid_indexing_parts>();
+  library.define("aten::cartesian_prod(Tensor[] tensors) -> Tensor").composite<cartesian_prod>();
 }
 
 }  // namespace flambeau::ops

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/create/runs.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -171,8 +171,9 @@ void padded_kernel(Context& context, const Tensor& self, std::span<const Size> p
   copy_runs(context, self, out, runs);
 }
 
-Tensor pad_by_mode(Context& context, const Tensor& self, const Value& pad, size_t pad_size,
-                   std::string_view mode, std::optional<double> value) {
+Tensor pad_by_mode(Context& context, const Tensor& self, std::span<const SymInt> pad, std::string_view mode,
+                   std::optional<double> value) {
+  const size_t pad_size = pad.size();
   if (pad_size % 2 != 0) fail_view("Padding length must be divisible by 2");
   const size_t rank = rank_of(self);
   if (pad_size > 2 * rank) {
@@ -199,20 +200,85 @@ Tensor pad_by_mode(Context& context, const Tensor& self, const Value& pad, size_
               pad);
 }
 
-size_t length_of(const Value& list) {
-  return list.is<Dims>() ? list.get<Dims>().size() : list.get<SymIntList>().size();
-}
-
-Tensor pad(Context& context, const Tensor& self, const Value& pad, std::string_view mode,
+Tensor pad(Context& context, const Tensor& self, std::span<const SymInt> pad, std::string_view mode,
            std::optional<double> value) {
-  return pad_by_mode(context, self, pad, length_of(pad), mode, value);
+  return pad_by_mode(context, self, pad, mode, value);
 }
 
-Tensor pad_enum(Context& context, const Tensor& self, const Value& pad, Size mode,
+Tensor pad_enum(Context& context, const Tensor& self, std::span<const SymInt> pad, Size mode,
                 std::optional<double> value) {
   constexpr std::string_view kModes[] = {"reflect", "replicate", "circular", "constant"};
   if (mode < 0 || mode > 3) fail_view(fmt::format("Invalid padding mode ({})", mode));
-  return pad_by_mode(context, self, pad, length_of(pad), kModes[mode], value);
+  return pad_by_mode(context, self, pad, kModes[mode], value);
+}
+
+// ---- as other operators
+
+// The elements along each dimension picked again, at the places that a function makes of a line of numbers.
+template <typename Places>
+Tensor gathered(Context& c, const Tensor& self, std::span<const SymInt> padding, Places&& places) {
+  const auto rank = static_cast<size_t>(rank_of(self));
+  Tensor result = self;
+  for (size_t d = rank - padding.size() / 2; d < rank; ++d) {
+    const auto [before, after] = pad_of(padding, rank, d);
+    const SymInt size = size_of(self, static_cast<int64_t>(d));
+    const Tensor line = parts::arange(c, -before, size + after, {}, self.device());
+    TensorList indices(rank);
+    indices[d] = places(line, size - SymInt(1));
+    result = call(c, "aten::index.Tensor", result, indices);
+  }
+  return result;
+}
+Tensor reflected_parts(Context& c, const Tensor& self, std::span<const SymInt> padding) {
+  return gathered(c, self, padding, [&](const Tensor& line, const SymInt& last) {
+    const auto mirror = [&](const Tensor& x) { return parts::sub(c, last, call(c, "aten::abs", x)); };
+    return mirror(mirror(line));
+  });
+}
+Tensor replicated_parts(Context& c, const Tensor& self, std::span<const SymInt> padding) {
+  return gathered(c, self, padding, [&](const Tensor& line, const SymInt& last) {
+    return call(c, "aten::clamp", line, 0, last);
+  });
+}
+
+// Written into something larger, whose ends are copied from its other ends then.
+Tensor circular_parts(Context& c, const Tensor& self, std::span<const SymInt> padding) {
+  const auto rank = static_cast<size_t>(rank_of(self));
+  const SymInt zero = 0;
+  const auto part = [&](const Tensor& of, size_t dim, const SymInt& start, const SymInt& end) {
+    return call(c, "aten::slice.Tensor", of, static_cast<int64_t>(dim), start, end);
+  };
+  const auto positive = [&](const SymInt& number) { return number > zero ? number : zero; };
+  const auto negative = [&](const SymInt& number) { return number < zero ? -number : zero; };
+  SymIntList sizes = sizes_of(self);
+  const size_t first = rank - padding.size() / 2;
+  for (size_t d = rank; d-- > first;) {
+    const auto [before, after] = pad_of(padding, rank, d);
+    sizes[d] += before + after;
+  }
+  const Tensor out = parts::empty(c, sizes, self);
+  Tensor to = out;
+  Tensor from = self;
+  for (size_t d = rank; d-- > first;) {
+    const auto [before, after] = pad_of(padding, rank, d);
+    to = part(to, d, positive(before), sizes[d] - positive(after));
+    from = part(from, d, negative(before), size_of(self, static_cast<int64_t>(d)) - negative(after));
+  }
+  call(c, "aten::copy_", to, from);
+  for (size_t d = rank; d-- > first;) {
+    const SymInt before = positive(pad_of(padding, rank, d).before);
+    const SymInt after = positive(pad_of(padding, rank, d).after);
+    const SymInt size = sizes[d];
+    if (before > zero) {
+      const Tensor left = part(out, d, zero, before);
+      call(c, "aten::copy_", left, part(out, d, size - before - after, size - after));
+    }
+    if (after > zero) {
+      const Tensor right = part(out, d, size - after, size);
+      call(c, "aten::copy_", right, part(out, d, before, before + after));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -223,29 +289,36 @@ void define_pad(Library& library) {
       .kernel<constant_pad_kernel>();
   library.define("aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor")
       .shape<padded_shape<Mode::kReflect, 1, Size>, padded_shape<Mode::kReflect, 1, SymInt>>()
-      .kernel<padded_kernel<Mode::kReflect>>();
+      .kernel<padded_kernel<Mode::kReflect>>()
+      .core_decomposition<reflected_parts>();
   library.define("aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor")
       .shape<padded_shape<Mode::kReflect, 2, Size>, padded_shape<Mode::kReflect, 2, SymInt>>()
-      .kernel<padded_kernel<Mode::kReflect>>();
+      .kernel<padded_kernel<Mode::kReflect>>()
+      .core_decomposition<reflected_parts>();
   library.define("aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor")
       .shape<padded_shape<Mode::kReflect, 3, Size>, padded_shape<Mode::kReflect, 3, SymInt>>()
-      .kernel<padded_kernel<Mode::kReflect>>();
+      .kernel<padded_kernel<Mode::kReflect>>()
+      .core_decomposition<reflected_parts>();
   library.define("aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor")
       .shape<padded_shape<Mode::kReplicate, 1, Size>, padded_shape<Mode::kReplicate, 1, SymInt>>()
-      .kernel<padded_kernel<Mode::kReplicate>>();
+      .kernel<padded_kernel<Mode::kReplicate>>()
+      .core_decomposition<replicated_parts>();
   library.define("aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor")
       .shape<padded_shape<Mode::kReplicate, 2, Size>, padded_shape<Mode::kReplicate, 2, SymInt>>()
-      .kernel<padded_kernel<Mode::kReplicate>>();
+      .kernel<padded_kernel<Mode::kReplicate>>()
+      .core_decomposition<replicated_parts>();
   library.define("aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor")
       .shape<padded_shape<Mode::kReplicate, 3, Size>, padded_shape<Mode::kReplicate, 3, SymInt>>()
-      .kernel<padded_kernel<Mode::kReplicate>>();
+      .kernel<padded_kernel<Mode::kReplicate>>()
+      .core_decomposition<replicated_parts>();
   library.define("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor")
       .shape<circular_shape<Size>, circular_shape<SymInt>>()
-      .kernel<padded_kernel<Mode::kCircular>>();
+      .kernel<padded_kernel<Mode::kCircular>>()
+      .composite<circular_parts>();
   library.define("aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor")
-      .decomposition<pad>();
+      .composite<pad>();
   library.define("aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor")
-      .decomposition<pad_enum>();
+      .composite<pad_enum>();
 }
 
 }  // namespace flambeau::ops

@@ -8,6 +8,7 @@
 
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/view/rules.h"
@@ -336,6 +337,47 @@ void triangle_indices_kernel(Size, Size columns, Size offset, OptionalDType, Opt
   });
 }
 
+// ---- as other operators
+
+Tensor arange_start_parts(Context& c, const Value& start, const Value& end, OptionalDType dtype,
+                          OptionalLayout layout, OptionalDevice device, OptionalBool pin_memory) {
+  return call_with(c, "aten::arange.start_step", {start, end, 1},
+                   {{"dtype", dtype},
+                    {"layout", layout.value_or(Layout::kStrided)},
+                    {"device", device.value_or(Device{})},
+                    {"pin_memory", pin_memory.value_or(false)}});
+}
+Tensor arange_parts(Context& c, const Value& end, OptionalDType dtype, OptionalLayout layout,
+                    OptionalDevice device, OptionalBool pin_memory) {
+  return arange_start_parts(c, 0, end, dtype, layout, device, pin_memory);
+}
+Tensor eye_m_parts(Context& c, const Value& n, const Value& m, OptionalDType dtype, OptionalLayout,
+                   OptionalDevice, OptionalBool) {
+  const Tensor rows = parts::arange(c, 0, n, DType::kUInt8);
+  const Tensor columns = parts::arange(c, 0, m, DType::kUInt8);
+  const Tensor is_diagonal = call(c, "aten::eq.Tensor", call(c, "aten::unsqueeze", rows, -1), columns);
+  return parts::to_dtype(c, is_diagonal, dtype.value_or(kDefaultFloat));
+}
+Tensor eye_parts(Context& c, const Value& n, OptionalDType dtype, OptionalLayout layout,
+                 OptionalDevice device, OptionalBool pin_memory) {
+  return eye_m_parts(c, n, n, dtype, layout, device, pin_memory);
+}
+// Half of it from each end. Fewer than two numbers stay one operator.
+std::optional<Tensor> linspace_parts(Context& c, Scalar start, Scalar end, Size steps, OptionalDType given,
+                                     OptionalLayout, OptionalDevice, OptionalBool) {
+  if (steps < 2) return std::nullopt;
+  const DType dtype = given.value_or(kDefaultFloat);
+  const Tensor line = parts::arange(c, 0, steps);
+  const double step = (end.to_double() - start.to_double()) / static_cast<double>(steps - 1);
+  const Tensor is_first = call(c, "aten::lt.Scalar", line, static_cast<double>(steps) / 2);
+  const auto from = [&](const Tensor& places) {
+    return parts::mul(c, parts::to_dtype(c, places, dtype), step);
+  };
+  const Tensor up = parts::add(c, from(line), start);
+  const Tensor down = parts::sub(c, end, from(parts::sub(c, steps - 1, line)));
+  return parts::where(c, is_first, up, down);
+}
+
 }  // namespace
 
 #define OPTIONS "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -343,16 +385,21 @@ void triangle_indices_kernel(Size, Size columns, Size offset, OptionalDType, Opt
 void define_range(Library& library) {
   library.define("aten::arange(Scalar end, " OPTIONS ") -> Tensor")
       .shape<arange_shape<Size>, arange_shape<SymInt>>()
-      .kernel<arange_kernel>();
+      .kernel<arange_kernel>()
+      .core_decomposition<arange_parts>();
   library.define("aten::arange.start(Scalar start, Scalar end, " OPTIONS ") -> Tensor")
       .shape<arange_start_shape<Size>, arange_start_shape<SymInt>>()
-      .kernel<arange_start_kernel>();
+      .kernel<arange_start_kernel>()
+      .core_decomposition<arange_start_parts>();
   library.define("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, " OPTIONS ") -> Tensor")
       .shape<arange_step_shape<Size>, arange_step_shape<SymInt>>()
       .kernel<arange_step_kernel>();
+  library.define("aten::linspace(Scalar start, Scalar end, int steps, " OPTIONS ") -> Tensor")
+      .shape<linspace_shape<Size>, linspace_shape<SymInt>>()
+      .kernel<linspace_kernel>()
+      .core_decomposition<linspace_parts>();
   for (const std::string_view schema :
-       {"aten::linspace(Scalar start, Scalar end, int steps, " OPTIONS ") -> Tensor",
-        "aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, " OPTIONS ") -> Tensor",
+       {"aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, " OPTIONS ") -> Tensor",
         "aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, " OPTIONS ") -> Tensor",
         "aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, " OPTIONS ") -> Tensor"}) {
     library.define(schema).shape<linspace_shape<Size>, linspace_shape<SymInt>>().kernel<linspace_kernel>();
@@ -369,10 +416,12 @@ void define_range(Library& library) {
   }
   library.define("aten::eye(SymInt n, " OPTIONS ") -> Tensor")
       .shape<eye_shape<Size>, eye_shape<SymInt>>()
-      .kernel<eye_kernel>();
+      .kernel<eye_kernel>()
+      .core_decomposition<eye_parts>();
   library.define("aten::eye.m(SymInt n, SymInt m, " OPTIONS ") -> Tensor")
       .shape<eye_m_shape<Size>, eye_m_shape<SymInt>>()
-      .kernel<eye_m_kernel>();
+      .kernel<eye_m_kernel>()
+      .core_decomposition<eye_m_parts>();
   library
       .define(
           "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, "

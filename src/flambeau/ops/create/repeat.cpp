@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -55,18 +55,10 @@ void repeat_kernel(Context& context, const Tensor& self, std::span<const Size> r
 }
 
 // Repeats for leading dimensions that are not given are 1.
-Tensor tile(Context& context, const Tensor& self, const Value& dims) {
-  const size_t given = dims.is<Dims>() ? dims.get<Dims>().size() : dims.get<SymIntList>().size();
-  const size_t rank = rank_of(self);
-  if (given >= rank) return call(context, "aten::repeat", self, dims);
-  if (const Dims* const numbers = dims.get_if<Dims>()) {
-    Dims all(rank - given, 1);
-    for (const int64_t number : *numbers) all.push_back(number);
-    return call(context, "aten::repeat", self, all);
-  }
-  SymIntList all(rank - given, SymInt(1));
-  for (const SymInt& number : dims.get<SymIntList>()) all.push_back(number);
-  return call(context, "aten::repeat", self, all);
+Tensor tile(Context& context, const Tensor& self, std::span<const SymInt> dims) {
+  SymIntList repeats = dims;
+  while (static_cast<int64_t>(repeats.size()) < rank_of(self)) repeats = inserted(repeats, 0, 1);
+  return call(context, "aten::repeat", self, repeats);
 }
 
 // ---- each element by itself
@@ -114,6 +106,15 @@ void repeat_interleave_kernel(Context& context, const Tensor& self, Size repeats
   from.sizes.insert(d + 1, 1);
   from.strides.insert(d + 1, 0);
   copy_into(context, self.with_geometry(std::move(from)), out.with_geometry(std::move(to)));
+}
+
+Tensor repeat_interleave_parts(Context& c, const Tensor& self, SymInt repeats, std::optional<Size> given_dim,
+                               std::optional<SymInt>) {
+  const Tensor input = given_dim ? self : call(c, "aten::flatten.using_ints", self);
+  const int64_t dim = given_dim ? wrapped_dim(*given_dim, rank_of(self)) : 0;
+  const SymIntList sizes = inserted(sizes_of(input), dim + 1, repeats);
+  const Tensor wide = call(c, "aten::expand", call(c, "aten::unsqueeze", input, dim + 1), sizes);
+  return call(c, "aten::flatten.using_ints", parts::packed(c, wide), dim, dim + 1);
 }
 
 // The index of each element, as often as it is to be repeated.
@@ -182,13 +183,14 @@ void define_repeat(Library& library) {
   library.define("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor")
       .shape<repeat_shape<Size>, repeat_shape<SymInt>>()
       .kernel<repeat_kernel>();
-  library.define("aten::tile(Tensor self, SymInt[] dims) -> Tensor").decomposition<tile>();
+  library.define("aten::tile(Tensor self, SymInt[] dims) -> Tensor").composite<tile>();
   library
       .define(
           "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
           "output_size=None) -> Tensor")
       .shape<repeat_interleave_shape<Size>, repeat_interleave_shape<SymInt>>()
-      .kernel<repeat_interleave_kernel>();
+      .kernel<repeat_interleave_kernel>()
+      .composite<repeat_interleave_parts>();
   library.define("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor")
       .function<repeat_indices>();
   library

@@ -4,6 +4,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/overlap.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -77,6 +78,18 @@ Tensor as_strided_scatter(Context& context, const Tensor& self, const Tensor& sr
   return out;
 }
 
+Tensor select_scatter_parts(Context& c, const Tensor& self, const Tensor& src, Size given_dim, SymInt index) {
+  const int64_t rank = rank_of(self);
+  const int64_t dim = wrapped_dim(given_dim, rank);
+  if (index < SymInt(0)) index += size_of(self, dim);
+  Dims shape(static_cast<size_t>(rank), 1);
+  shape[static_cast<size_t>(dim)] = -1;
+  const Tensor line = parts::arange(c, 0, size_of(self, dim), {}, self.device());
+  const Tensor is_there = call(c, "aten::eq.Scalar", call(c, "aten::view", line, shape), index);
+  const Tensor source = call(c, "aten::unsqueeze", src, dim);
+  return parts::where(c, is_there, call(c, "aten::expand", source, sizes_of(self)), self);
+}
+
 }  // namespace
 
 void define_scatter_view(Library& library) {
@@ -88,7 +101,8 @@ void define_scatter_view(Library& library) {
       .kernel<slice_scatter_kernel>();
   library.define("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor")
       .shape<select_scatter_shape<Size>, select_scatter_shape<SymInt>>()
-      .kernel<select_scatter_kernel>();
+      .kernel<select_scatter_kernel>()
+      .core_decomposition<select_scatter_parts>();
   library
       .define(
           "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor")

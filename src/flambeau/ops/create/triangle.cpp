@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/packed_rows.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -84,7 +84,7 @@ void diag_embed_kernel(Context& context, const Tensor& self, Size offset, Size d
 }
 
 Tensor diag(Context& context, const Tensor& self, Size diagonal) {
-  const size_t rank = rank_of(self);
+  const int64_t rank = rank_of(self);
   if (rank == 1) return call(context, "aten::diag_embed", self, diagonal);
   if (rank == 2) return call(context, "aten::diagonal_copy", self, diagonal);
   fail_view(fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", rank));
@@ -94,22 +94,37 @@ Tensor diagflat(Context& context, const Tensor& self, Size offset) {
   return call(context, "aten::diag_embed", call(context, "aten::reshape", self, Dims{-1}), offset);
 }
 
+template <bool kLower>
+Tensor triangle_parts(Context& c, const Tensor& self, SymInt diagonal) {
+  const auto line = [&](int64_t dim) {
+    const Tensor places = parts::arange(c, 0, size_of(self, dim), {}, self.device());
+    return call(c, "aten::unsqueeze", places, dim == -1 ? -2 : -1);
+  };
+  const Tensor columns = line(-1);
+  const Tensor far = parts::sub(c, columns, line(-2));
+  const Tensor is_in = call(c, kLower ? "aten::le.Scalar" : "aten::ge.Scalar", far, diagonal);
+  if (self.dtype() == DType::kBool) return call(c, "aten::logical_and", is_in, self);
+  return parts::where(c, is_in, self, parts::scalar(c, 0, self));
+}
+
 }  // namespace
 
 void define_triangle(Library& library) {
   library.define("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
       .shape<triangle_shape<true, Size>, triangle_shape<true, SymInt>>()
       .kernel<triangle_kernel<true>>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<triangle_parts<true>>();
   library.define("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
       .shape<triangle_shape<false, Size>, triangle_shape<false, SymInt>>()
       .kernel<triangle_kernel<false>>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<triangle_parts<false>>();
   library.define("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
       .shape<diag_embed_shape<Size>, diag_embed_shape<SymInt>>()
       .kernel<diag_embed_kernel>();
-  library.define("aten::diag(Tensor self, int diagonal=0) -> Tensor").decomposition<diag>();
-  library.define("aten::diagflat(Tensor self, int offset=0) -> Tensor").decomposition<diagflat>();
+  library.define("aten::diag(Tensor self, int diagonal=0) -> Tensor").composite<diag>();
+  library.define("aten::diagflat(Tensor self, int offset=0) -> Tensor").composite<diagflat>();
 }
 
 }  // namespace flambeau::ops

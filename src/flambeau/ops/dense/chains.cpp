@@ -194,8 +194,8 @@ void grouped_kernel(Context& context, const Tensor& self, const Tensor& mat2, co
 }  // namespace
 
 void define_chains(Library& library) {
-  library.define("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor").decomposition<multi_dot>();
-  library.define("aten::chain_matmul(Tensor[] matrices) -> Tensor").decomposition<chain_matmul>();
+  library.define("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor").composite<multi_dot>();
+  library.define("aten::chain_matmul(Tensor[] matrices) -> Tensor").composite<chain_matmul>();
   library
       .define(
           "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "

@@ -5,6 +5,7 @@
 
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 
 namespace flambeau::ops {
@@ -162,6 +163,60 @@ void conv_transpose_kernel(Context& context, const Tensor& input, const Tensor& 
       out);
 }
 
+// ---- as the one operator
+
+// A single number stands for all dimensions of space.
+template <size_t kDims>
+SymIntList spread(std::span<const SymInt> numbers) {
+  return numbers.size() == 1 ? SymIntList(kDims, numbers[0]) : SymIntList(numbers);
+}
+template <size_t kDims>
+Tensor convolution_parts(Context& c, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                         const SymIntList& stride, const SymIntList& padding, const SymIntList& dilation,
+                         bool transposed, const SymIntList& output_padding, const SymInt& groups) {
+  const auto convolve = [&](const Tensor& images) {
+    return call(c, "aten::convolution", images, weight, bias, stride, padding, dilation, transposed,
+                output_padding, groups);
+  };
+  if (rank_of(input) != kDims + 1) return convolve(input);
+  return call(c, "aten::squeeze.dim", convolve(call(c, "aten::unsqueeze", input, 0)), 0);
+}
+template <size_t kDims>
+Tensor conv_parts(Context& c, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                  std::span<const SymInt> stride, std::span<const SymInt> padding,
+                  std::span<const SymInt> dilation, SymInt groups) {
+  return convolution_parts<kDims>(c, input, weight, bias, spread<kDims>(stride), spread<kDims>(padding),
+                                  spread<kDims>(dilation), false, SymIntList(kDims, SymInt(0)), groups);
+}
+// Padding by name. What is odd of it is added to the input.
+template <size_t kDims>
+Tensor conv_named_parts(Context& c, const Tensor& given, const Tensor& weight, const Tensor* bias,
+                        std::span<const SymInt> stride, std::string_view padding,
+                        std::span<const SymInt> given_dilation, SymInt groups) {
+  const SymIntList dilation = spread<kDims>(given_dilation);
+  SymIntList even(kDims, SymInt(0));
+  Dims odd(2 * kDims, 0);
+  bool has_odd = false;
+  for (size_t d = 0; padding == "same" && d < kDims; ++d) {
+    const int64_t kernel = fixed(size_of(weight, static_cast<int64_t>(d) + 2));
+    const Size total = Size(fixed(dilation[d])) * (kernel - 1);
+    even[d] = total / 2;
+    odd[2 * (kDims - 1 - d) + 1] = total % 2;
+    has_odd = has_odd || total % 2 != 0;
+  }
+  const Tensor input = has_odd ? call(c, "aten::constant_pad_nd", given, odd, 0) : given;
+  return convolution_parts<kDims>(c, input, weight, bias, spread<kDims>(stride), even, dilation, false,
+                                  SymIntList(kDims, SymInt(0)), groups);
+}
+template <size_t kDims>
+Tensor conv_transpose_parts(Context& c, const Tensor& input, const Tensor& weight, const Tensor* bias,
+                            std::span<const SymInt> stride, std::span<const SymInt> padding,
+                            std::span<const SymInt> output_padding, SymInt groups,
+                            std::span<const SymInt> dilation) {
+  return convolution_parts<kDims>(c, input, weight, bias, spread<kDims>(stride), spread<kDims>(padding),
+                                  spread<kDims>(dilation), true, spread<kDims>(output_padding), groups);
+}
+
 // ---- facts
 
 ConvolutionCall convolution_call(const Tensor& input, const Tensor& weight, const Tensor* bias,
@@ -196,17 +251,20 @@ void define_dims(Library& library, std::string_view plain, std::string_view name
   library.define(plain)
       .template shape<conv_shape<Size, kDims>, conv_shape<SymInt, kDims>>()
       .template kernel<conv_kernel>()
+      .template composite<conv_parts<kDims>>()
       .is(Trait::kAnyLayout, kDims == 2)
       .template describe<conv_call>()
       .template work<conv_work>();
   library.define(named)
       .template shape<conv_named_shape<Size, kDims>, conv_named_shape<SymInt, kDims>>()
       .template kernel<conv_named_kernel>()
+      .template composite<conv_named_parts<kDims>>()
       .is(Trait::kAnyLayout, kDims == 2)
       .template work<conv_work>();
   library.define(transposed)
       .template shape<conv_transpose_shape<Size, kDims>, conv_transpose_shape<SymInt, kDims>>()
       .template kernel<conv_transpose_kernel>()
+      .template composite<conv_transpose_parts<kDims>>()
       .template work<conv_transpose_work>();
 }
 

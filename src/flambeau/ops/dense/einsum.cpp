@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/symbolic/print.h"
 
 namespace flambeau::ops {
@@ -24,14 +24,6 @@ char letter_of(int label) { return static_cast<char>(label < 26 ? 'A' + label : 
 
 using Labels = std::vector<int>;
 
-// Numbers or symbols.
-SymIntList sizes_of(const Tensor& tensor) {
-  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) return geometry->sizes;
-  SymIntList sizes;
-  for (const int64_t size : tensor.sizes()) sizes.push_back(size);
-  return sizes;
-}
-size_t rank_of(const Tensor& tensor) { return sizes_of(tensor).size(); }
 std::string text_of(const SymInt& size) { return symbolic::to_string(size.expr()); }
 
 // The labels of one operand or of the result. `at` is its place in the equation.
@@ -357,7 +349,7 @@ Tensor einsum(Context& context, std::string_view equation_text, std::span<const 
 
 void define_einsum(Library& library) {
   library.define("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
-      .decomposition<einsum>();
+      .composite<einsum>();
 }
 
 }  // namespace flambeau::ops

@@ -7,6 +7,7 @@
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -56,10 +57,6 @@ void matmul_kernel(Context& context, const Tensor& self, const Tensor& other, Te
   const bool is_dot = self.dim() == 1 && other.dim() == 1;
   require_product_type(is_dot ? "dot" : out.dim() > 2 ? "bmm" : "addmm_impl_cpu_", out.dtype());
   matmul_into(context, self, other, out);
-}
-
-Tensor linalg_matmul(Context& context, const Tensor& self, const Tensor& other) {
-  return call(context, "aten::matmul", self, other);
 }
 
 template <typename N>
@@ -267,6 +264,175 @@ void bilinear_kernel(Context& context, const Tensor& input1, const Tensor& input
   multiply(context, left, right, out.with_geometry({{batch, outs, 1}, {outs, 1, 1}, out.offset()}), addend);
 }
 
+// ---- as mm, bmm and addmm
+
+Tensor turned(Context& c, const Tensor& tensor) { return call(c, "aten::transpose.int", tensor, -2, -1); }
+
+// All dimensions but the last one as a single one.
+Tensor as_rows(Context& c, const Tensor& tensor) {
+  const SymIntList sizes = sizes_of(tensor);
+  SymInt rows = sizes.size() < 2 ? SymInt(1) : sizes[0];
+  for (size_t d = 1; d + 1 < sizes.size(); ++d) rows *= sizes[d];
+  return call(c, "aten::reshape", tensor, SymIntList{rows, sizes.back()});
+}
+
+// The batch of the larger one can be folded into its rows without a copy.
+bool can_fold(const Tensor& first, const Tensor& second) {
+  const bool is_first_larger = rank_of(first) >= rank_of(second);
+  const Tensor& large = is_first_larger ? first : second;
+  const Tensor& small = is_first_larger ? second : first;
+  if (rank_of(large) < 3 || rank_of(small) > 2) return false;
+  if (small.requires_grad()) return true;
+  return rank_of(first) != 2 && is_row_major(large);
+}
+
+Tensor folded_product(Context& c, const Tensor& first, const Tensor& second) {
+  const bool is_swapped = rank_of(second) > rank_of(first);
+  const Tensor large = is_swapped ? turned(c, second) : first;
+  const Tensor small = !is_swapped ? second : rank_of(first) == 2 ? call(c, "aten::t", first) : first;
+  SymIntList shape = sizes_of(large);
+  const Tensor flat = as_rows(c, large);
+  if (rank_of(small) == 1) {
+    shape.erase(shape.size() - 1);
+    return call(c, "aten::_unsafe_view", call(c, "aten::mv", flat, small), shape);
+  }
+  shape.back() = size_of(small, 1);
+  const Tensor product = call(c, "aten::_unsafe_view", call(c, "aten::mm", flat, small), shape);
+  return is_swapped ? call(c, "aten::contiguous", turned(c, product)) : product;
+}
+
+SymIntList batch_of(const Tensor& tensor) {
+  SymIntList sizes = sizes_of(tensor);
+  for (int i = 0; i < 2 && !sizes.empty(); ++i) sizes.erase(sizes.size() - 1);
+  return sizes;
+}
+SymIntList common_batch(SymIntList a, SymIntList b) {
+  while (a.size() < b.size()) a = inserted(a, 0, 1);
+  while (b.size() < a.size()) b = inserted(b, 0, 1);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == SymInt(1)) a[i] = b[i];
+  }
+  return a;
+}
+
+Tensor batched_product(Context& c, const Tensor& first, const Tensor& second) {
+  const bool has_rows = rank_of(first) > 1;
+  const bool has_columns = rank_of(second) > 1;
+  const SymInt rows = has_rows ? size_of(first, -2) : SymInt(1);
+  const SymInt columns = has_columns ? size_of(second, -1) : SymInt(1);
+  const SymIntList batch = common_batch(batch_of(first), batch_of(second));
+  SymInt count = 1;
+  for (const SymInt& size : batch) count *= size;
+  const auto flat = [&](const Tensor& tensor, const SymIntList& tail) {
+    SymIntList wide = batch;
+    SymIntList packed = {count};
+    for (const SymInt& size : tail) {
+      wide.push_back(size);
+      packed.push_back(size);
+    }
+    return call(c, "aten::reshape", call(c, "aten::expand", tensor, wide), packed);
+  };
+  const Tensor left = flat(first, {rows, size_of(first, -1)});
+  Tensor right =
+      has_columns ? flat(second, {size_of(second, -2), columns}) : flat(second, {size_of(second, -1)});
+  if (!has_columns) right = call(c, "aten::unsqueeze", right, 2);
+  SymIntList shape = batch;
+  if (has_rows) shape.push_back(rows);
+  if (has_columns) shape.push_back(columns);
+  Tensor product = call(c, "aten::bmm", left, right);
+  if (!has_columns) product = call(c, "aten::squeeze.dim", product, -1);
+  return call(c, "aten::view", product, shape);
+}
+
+Tensor matmul_parts(Context& c, const Tensor& self, const Tensor& other) {
+  const int64_t first = rank_of(self);
+  const int64_t second = rank_of(other);
+  if (first == 1 && second == 1) return call(c, "aten::dot", self, other);
+  if (first == 2 && second == 1) return call(c, "aten::mv", self, other);
+  if (first == 1 && second == 2) {
+    const Tensor row = call(c, "aten::unsqueeze", self, 0);
+    return call(c, "aten::squeeze.dim", call(c, "aten::mm", row, other), 0);
+  }
+  if (first == 2 && second == 2) return call(c, "aten::mm", self, other);
+  return can_fold(self, other) ? folded_product(c, self, other) : batched_product(c, self, other);
+}
+
+Tensor linear_parts(Context& c, const Tensor& input, const Tensor& weight, const Tensor* bias) {
+  const auto columns = [&] { return call(c, "aten::t", weight); };
+  if (bias != nullptr && rank_of(input) == 2) return call(c, "aten::addmm", *bias, input, columns());
+  if (bias != nullptr && rank_of(input) > 0 && is_row_major(input) && rank_of(*bias) == 1) {
+    const Tensor flat = as_rows(c, input);
+    const Tensor product = call(c, "aten::addmm", *bias, flat, columns());
+    SymIntList shape = sizes_of(input);
+    shape.back() = size_of(product, 1);
+    return call(c, "aten::view", product, shape);
+  }
+  const Tensor product = call(c, "aten::matmul", input, columns());
+  return bias != nullptr ? parts::add(c, product, *bias) : product;
+}
+
+Tensor bilinear_parts(Context& c, const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                      const Tensor* bias) {
+  const auto rows_of = [&](const Tensor& tensor) {
+    return call(c, "aten::reshape", tensor, SymIntList{SymInt(-1), size_of(tensor, -1)});
+  };
+  const Tensor left = rows_of(input1);
+  const Tensor right = rows_of(input2);
+  const Tensor product =
+      call(c, "aten::_trilinear", left, weight, right, Dims{1, 3}, Dims{0}, Dims{1, 2}, Dims{2, 3});
+  SymIntList shape = sizes_of(input1);
+  shape.back() = size_of(weight, 0);
+  const Tensor result = call(c, "aten::reshape", product, shape);
+  return bias != nullptr ? parts::add(c, result, *bias) : result;
+}
+
+// Both as matrices: what is kept of the first one times what is kept of the second.
+Tensor tensordot_parts(Context& c, const Tensor& self, const Tensor& other, std::span<const Size> dims_self,
+                       std::span<const Size> dims_other) {
+  Tensor left = self;
+  Tensor right = other;
+  SymInt summed = 1;
+  for (size_t i = 0; i < dims_self.size(); ++i) {
+    if (size_of(right, dims_other[i]) == SymInt(1)) {
+      left = call(c, "aten::sum.dim_IntList", left, Dims{dims_self[i]}, true);
+    } else if (size_of(left, dims_self[i]) == SymInt(1)) {
+      right = call(c, "aten::sum.dim_IntList", right, Dims{dims_other[i]}, true);
+    } else {
+      summed *= size_of(left, dims_self[i]);
+    }
+  }
+  SymIntList sizes;
+  const auto kept = [&](const Tensor& tensor, std::span<const Size> dims, SymInt& count) {
+    const Dims taken = dims.empty() ? Dims() : wrapped_dims(dims, rank_of(tensor));
+    Dims rest;
+    for (int64_t d = 0; d < rank_of(tensor); ++d) {
+      if (std::find(taken.begin(), taken.end(), d) != taken.end()) continue;
+      rest.push_back(d);
+      count *= size_of(tensor, d);
+      sizes.push_back(size_of(tensor, d));
+    }
+    return rest;
+  };
+  SymInt rows = 1, columns = 1;
+  Dims left_order = kept(left, dims_self, rows);
+  for (const int64_t d : dims_self) left_order.push_back(d);
+  Dims right_order;
+  for (const int64_t d : dims_other) right_order.push_back(d);
+  for (const int64_t d : kept(right, dims_other, columns)) right_order.push_back(d);
+  left = call(c, "aten::permute", left, left_order);
+  if (rank_of(self) == 1 && rank_of(other) == 1 && sizes.empty()) {
+    const Tensor product = call(c, "aten::dot", left, call(c, "aten::permute", right, right_order));
+    return call(c, "aten::reshape", product, sizes);
+  }
+  left = call(c, "aten::reshape", left, SymIntList{rows, summed});
+  right = call(c, "aten::reshape", call(c, "aten::permute", right, right_order), SymIntList{summed, columns});
+  return call(c, "aten::reshape", call(c, "aten::mm", left, right), sizes);
+}
+Tensor inner_parts(Context& c, const Tensor& self, const Tensor& other) {
+  if (rank_of(self) == 0 || rank_of(other) == 0) return parts::mul(c, self, other);
+  return call(c, "aten::tensordot", self, other, Dims{-1}, Dims{-1});
+}
+
 ProductCall matmul_call(const Tensor& self, const Tensor& other) {
   return {.input = &self, .weight = &other};
 }
@@ -280,23 +446,33 @@ void define_matmul(Library& library) {
   library.define("aten::matmul(Tensor self, Tensor other) -> Tensor")
       .shape<matmul_shape<Size>, matmul_shape<SymInt>>()
       .kernel<matmul_kernel>()
+      .composite<matmul_parts>()
       .describe<matmul_call>()
       .work<product_work>();
-  library.define("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor").decomposition<linalg_matmul>();
+  library.define("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor")
+      .shape<matmul_shape<Size>, matmul_shape<SymInt>>()
+      .kernel<matmul_kernel>()
+      .alias("aten::matmul")
+      .describe<matmul_call>()
+      .work<product_work>();
   library.define("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
       .shape<linear_shape<Size>, linear_shape<SymInt>>()
       .kernel<linear_kernel>()
+      .composite<linear_parts>()
       .describe<linear_call>()
       .work<product_work>();
   library.define("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
       .shape<tensordot_shape<Size>, tensordot_shape<SymInt>>()
-      .kernel<tensordot_kernel>();
+      .kernel<tensordot_kernel>()
+      .composite<tensordot_parts>();
   library.define("aten::inner(Tensor self, Tensor other) -> Tensor")
       .shape<inner_shape<Size>, inner_shape<SymInt>>()
-      .kernel<inner_kernel>();
+      .kernel<inner_kernel>()
+      .composite<inner_parts>();
   library.define("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
       .shape<bilinear_shape<Size>, bilinear_shape<SymInt>>()
-      .kernel<bilinear_kernel>();
+      .kernel<bilinear_kernel>()
+      .composite<bilinear_parts>();
 }
 
 }  // namespace flambeau::ops

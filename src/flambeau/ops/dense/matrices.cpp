@@ -6,6 +6,7 @@
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/strides.h"
 
@@ -219,6 +220,25 @@ void addbmm_kernel(Context& context, const Tensor& self, const Tensor& batch1, c
            {&self, beta}, alpha);
 }
 
+// ---- as other operators
+Tensor dot_parts(Context& c, const Tensor& self, const Tensor& tensor) {
+  return call(c, "aten::sum", parts::mul(c, self, tensor));
+}
+Tensor mv_parts(Context& c, const Tensor& self, const Tensor& vec) {
+  return call(c, "aten::sum.dim_IntList", parts::mul(c, self, vec), Dims{1});
+}
+Tensor baddbmm_parts(Context& c, const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+                     Scalar alpha) {
+  Tensor product = call(c, "aten::bmm", batch1, batch2);
+  if (alpha.to_double() != 1) product = parts::mul(c, product, alpha);
+  if (beta.to_double() == 0) return product;
+  return parts::add(c, beta.to_double() == 1 ? self : parts::mul(c, self, beta), product);
+}
+
+std::optional<Tensor> vdot_parts(Context& c, const Tensor& self, const Tensor& other) {
+  return is_complex(self.dtype()) ? std::nullopt : std::optional(dot_parts(c, self, other));
+}
+
 ProductCall mm_call(const Tensor& self, const Tensor& mat2) { return {.input = &self, .weight = &mat2}; }
 std::optional<ProductCall> addmm_call(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
                                       Scalar alpha) {
@@ -245,14 +265,17 @@ void define_matrices(Library& library) {
   library.define("aten::mv(Tensor self, Tensor vec) -> Tensor")
       .shape<mv_shape<Size>, mv_shape<SymInt>>()
       .kernel<mv_kernel>()
+      .core_decomposition<mv_parts>()
       .work<product_work>();
   library.define("aten::dot(Tensor self, Tensor tensor) -> Tensor")
       .shape<dot_shape<Size>, dot_shape<SymInt>>()
       .kernel<dot_kernel>()
+      .core_decomposition<dot_parts>()
       .work<product_work>();
   library.define("aten::vdot(Tensor self, Tensor other) -> Tensor")
       .shape<dot_shape<Size>, dot_shape<SymInt>>()
-      .kernel<vdot_kernel>();
+      .kernel<vdot_kernel>()
+      .core_decomposition<vdot_parts>();
   library
       .define(
           "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
@@ -271,6 +294,7 @@ void define_matrices(Library& library) {
           "Tensor")
       .shape<baddbmm_shape<Size>, baddbmm_shape<SymInt>>()
       .kernel<baddbmm_kernel>()
+      .core_decomposition<baddbmm_parts>()
       .work<added_product_work>();
   library
       .define(

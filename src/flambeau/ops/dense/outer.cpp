@@ -7,6 +7,7 @@
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -169,24 +170,50 @@ Tensor linalg_vecdot(Context& context, const Tensor& x, const Tensor& y, Size di
   return call(context, "aten::sum.dim_IntList", call(context, "aten::mul.Tensor", left, y), Dims{dim});
 }
 
+Tensor outer_parts(Context& c, const Tensor& self, const Tensor& vec2) {
+  const Tensor column = call(c, "aten::reshape", self, SymIntList{size_of(self, 0), SymInt(1)});
+  return parts::mul(c, column, vec2);
+}
+
+// Each dimension of both between those of the other, which are of size 1 there.
+Tensor kron_parts(Context& c, const Tensor& self, const Tensor& other) {
+  SymIntList a = sizes_of(self);
+  SymIntList b = sizes_of(other);
+  while (a.size() < b.size()) a = inserted(a, 0, 1);
+  while (b.size() < a.size()) b = inserted(b, 0, 1);
+  SymIntList left, right, sizes;
+  for (size_t d = 0; d < a.size(); ++d) {
+    left.push_back(a[d]);
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(b[d]);
+    sizes.push_back(a[d] * b[d]);
+  }
+  const Tensor wide = call(c, "aten::reshape", self, left);
+  return call(c, "aten::reshape", parts::mul(c, wide, call(c, "aten::reshape", other, right)), sizes);
+}
+
 }  // namespace
 
 void define_outer(Library& library) {
   library.define("aten::outer(Tensor self, Tensor vec2) -> Tensor")
       .shape<outer_shape<Size>, outer_shape<SymInt>>()
-      .kernel<outer_kernel>();
+      .kernel<outer_kernel>()
+      .composite<outer_parts>();
   library.define("aten::ger(Tensor self, Tensor vec2) -> Tensor")
       .shape<outer_shape<Size>, outer_shape<SymInt>>()
-      .kernel<outer_kernel>();
+      .kernel<outer_kernel>()
+      .alias("aten::outer");
   library
       .define("aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
       .shape<addr_shape<Size>, addr_shape<SymInt>>()
       .kernel<addr_kernel>();
   library.define("aten::kron(Tensor self, Tensor other) -> Tensor")
       .shape<kron_shape<Size>, kron_shape<SymInt>>()
-      .kernel<kron_kernel>();
+      .kernel<kron_kernel>()
+      .composite<kron_parts>();
   library.define("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
-      .decomposition<linalg_vecdot>();
+      .composite<linalg_vecdot>();
 }
 
 }  // namespace flambeau::ops

@@ -6,6 +6,7 @@
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -89,12 +90,22 @@ void weight_norm_kernel(Context& context, const Tensor& v, const Tensor& g, Size
   run(context, v, g, dim, out, nullptr);
 }
 
+Tensor weight_norm_parts(Context& c, const Tensor& v, const Tensor& g, Size dim) {
+  Dims others;
+  for (int64_t d = 0; d < rank_of(v); ++d) {
+    if (d != dim) others.push_back(d);
+  }
+  const Tensor norm = call(c, "aten::linalg_vector_norm", v, 2, others, true);
+  return parts::mul(c, v, parts::div(c, g, norm));
+}
+
 }  // namespace
 
 void define_weight_norm(Library& library) {
   library.define("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor")
       .shape<weight_norm_shape<Size>, weight_norm_shape<SymInt>>()
-      .kernel<weight_norm_kernel>();
+      .kernel<weight_norm_kernel>()
+      .composite<weight_norm_parts>();
   library.define("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)")
       .shape<pair_shape<Size>, pair_shape<SymInt>>()
       .kernel<pair_kernel>();

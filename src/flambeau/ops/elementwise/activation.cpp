@@ -7,6 +7,7 @@
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -196,6 +197,70 @@ void log_sigmoid_forward(Context& context, const Tensor& self, Tensor& out, Tens
   unary<ExpMinusAbs>(context, self, buffer);
 }
 
+// ---- as other operators
+
+Tensor silu_parts(Context& c, const Tensor& self) {
+  return parts::mul(c, self, call(c, "aten::sigmoid", self));
+}
+
+Tensor softplus_parts(Context& c, const Tensor& self, Scalar beta, Scalar threshold) {
+  const bool is_plain = beta.to_double() == 1;
+  const Tensor scaled = is_plain ? self : parts::mul(c, self, beta);
+  Tensor soft = call(c, "aten::log1p", call(c, "aten::exp", scaled));
+  if (!is_plain) soft = parts::div(c, soft, beta);
+  return parts::where(c, call(c, "aten::gt.Scalar", scaled, threshold), self, soft);
+}
+Tensor mish_parts(Context& c, const Tensor& self) {
+  return parts::mul(c, self, call(c, "aten::tanh", softplus_parts(c, self, int64_t{1}, int64_t{20})));
+}
+
+Tensor clamped_to_six(Context& c, const Tensor& x) {
+  const Tensor moved = parts::add(c, x, 3);
+  return call(c, "aten::clamp", call(c, "aten::clamp", moved, 0), Value(), 6);
+}
+Tensor hardsigmoid_parts(Context& c, const Tensor& self) { return parts::div(c, clamped_to_six(c, self), 6); }
+Tensor hardswish_parts(Context& c, const Tensor& self) {
+  return parts::div(c, parts::mul(c, self, clamped_to_six(c, self)), 6);
+}
+Tensor relu6_parts(Context& c, const Tensor& self) { return call(c, "aten::hardtanh", self, 0, 6); }
+
+Tensor celu_parts(Context& c, const Tensor& self, Scalar alpha) {
+  Tensor below;
+  if (alpha.to_double() == 1) {
+    below = call(c, "aten::expm1", self);
+  } else {
+    below = parts::mul(c, call(c, "aten::expm1", parts::div(c, self, alpha)), alpha);
+  }
+  return parts::where(c, call(c, "aten::gt.Scalar", self, 0), self, below);
+}
+Tensor selu_parts(Context& c, const Tensor& self) {
+  return call(c, "aten::elu", self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946);
+}
+
+Tensor softshrink_parts(Context& c, const Tensor& self, Scalar lambd) {
+  const Tensor is_large = call(c, "aten::gt.Scalar", call(c, "aten::abs", self), lambd);
+  const Tensor moved = parts::sub(c, self, parts::mul(c, call(c, "aten::sign", self), lambd));
+  return parts::where(c, is_large, moved, parts::mul(c, self, 0));
+}
+Tensor hardshrink_parts(Context& c, const Tensor& self, Scalar lambd) {
+  const Tensor is_small = call(c, "aten::le.Scalar", call(c, "aten::abs", self), lambd);
+  return parts::where(c, is_small, parts::scalar(c, 0, self), self);
+}
+Tensor threshold_parts(Context& c, const Tensor& self, Scalar threshold, Scalar value) {
+  const Tensor is_small = call(c, "aten::le.Scalar", self, threshold);
+  return parts::where(c, is_small, parts::scalar(c, value, self), self);
+}
+
+Tensor log_sigmoid_parts(Context& c, const Tensor& self) {
+  return parts::first_of(c, "aten::log_sigmoid_forward", self);
+}
+std::tuple<Tensor, Tensor> log_sigmoid_forward_parts(Context& c, const Tensor& self) {
+  const Tensor least = call(c, "aten::minimum", parts::full(c, {}, 0, self), self);
+  const Tensor exp = call(c, "aten::exp", call(c, "aten::neg", call(c, "aten::abs", self)));
+  const Tensor output = parts::sub(c, least, call(c, "aten::log1p", exp));
+  return {output, parts::full(c, {SymInt(0)}, 0, self)};
+}
+
 // ---- as what follows a layer
 Epilogue relu6_epilogue(const Tensor& self) {
   return {.kind = Epilogue::Kind::kClip, .input = &self, .alpha = 0, .beta = 6};
@@ -220,31 +285,42 @@ void define_activation(Library& library) {
   using E = Epilogue::Kind;
   elementwise<SameType, relu>(library, "aten::relu(Tensor self) -> Tensor")
       .describe<plain_epilogue<E::kRelu>>();
-  elementwise<SameType, relu6>(library, "aten::relu6(Tensor self) -> Tensor").describe<relu6_epilogue>();
+  elementwise<SameType, relu6>(library, "aten::relu6(Tensor self) -> Tensor")
+      .composite<relu6_parts>()
+      .describe<relu6_epilogue>();
   elementwise<SameType, gelu>(library, "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor")
       .describe<gelu_epilogue>();
   elementwise<SameType, floats_only<Silu>>(library, "aten::silu(Tensor self) -> Tensor")
+      .core_decomposition<silu_parts>()
       .describe<plain_epilogue<E::kSilu>>();
-  elementwise<SameType, floats_only<Mish>>(library, "aten::mish(Tensor self) -> Tensor");
+  elementwise<SameType, floats_only<Mish>>(library, "aten::mish(Tensor self) -> Tensor")
+      .core_decomposition<mish_parts>();
   elementwise<SameType, floats_only<HardSwish>>(library, "aten::hardswish(Tensor self) -> Tensor")
+      .core_decomposition<hardswish_parts>()
       .describe<plain_epilogue<E::kHardSwish>>();
-  elementwise<SameType, floats_only<HardSigmoid>>(library, "aten::hardsigmoid(Tensor self) -> Tensor");
+  elementwise<SameType, floats_only<HardSigmoid>>(library, "aten::hardsigmoid(Tensor self) -> Tensor")
+      .core_decomposition<hardsigmoid_parts>();
   elementwise<SameType, leaky_relu>(library,
                                     "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
       .describe<leaky_relu_epilogue>();
   elementwise<SameType, threshold>(library,
-                                   "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor");
-  elementwise<SameType, soft_shrink>(library, "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor");
-  elementwise<SameType, hard_shrink>(library, "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor");
+                                   "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
+      .core_decomposition<threshold_parts>();
+  elementwise<SameType, soft_shrink>(library, "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
+      .core_decomposition<softshrink_parts>();
+  elementwise<SameType, hard_shrink>(library, "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
+      .core_decomposition<hardshrink_parts>();
   elementwise<SameType, hard_tanh>(
       library, "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
       .describe<hard_tanh_epilogue>();
-  elementwise<SameType, softplus>(
-      library, "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor");
+  elementwise<SameType, softplus>(library,
+                                  "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")
+      .core_decomposition<softplus_parts>();
   elementwise<SameType, elu>(
       library, "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor");
-  elementwise<SameType, celu>(library, "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor");
-  elementwise<SameType, selu>(library, "aten::selu(Tensor self) -> Tensor");
+  elementwise<SameType, celu>(library, "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor")
+      .core_decomposition<celu_parts>();
+  elementwise<SameType, selu>(library, "aten::selu(Tensor self) -> Tensor").composite<selu_parts>();
   library
       .define(
           "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
@@ -254,10 +330,12 @@ void define_activation(Library& library) {
   library.define("aten::log_sigmoid(Tensor self) -> Tensor")
       .shape<row_major_shape<Size>, row_major_shape<SymInt>>()
       .kernel<floats_only<LogSigmoid>>()
-      .elementwise();
+      .elementwise()
+      .composite<log_sigmoid_parts>();
   library.define("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
       .shape<log_sigmoid_shape<Size>, log_sigmoid_shape<SymInt>>()
-      .kernel<log_sigmoid_forward>();
+      .kernel<log_sigmoid_forward>()
+      .core_decomposition<log_sigmoid_forward_parts>();
 }
 
 }  // namespace flambeau::ops

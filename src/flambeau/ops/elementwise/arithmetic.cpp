@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -145,6 +146,10 @@ void plain_number(Context& context, const Tensor& self, Scalar other, Tensor& ou
   arithmetic(context, F{}, self, wrapped_number(other), out);
 }
 
+Tensor rsub_parts(Context& c, const Tensor& self, const Value& other, Scalar alpha) {
+  return call_with(c, "aten::sub.Tensor", {other, self}, {{"alpha", alpha}});
+}
+
 }  // namespace
 
 void require_computable(std::string_view what, DType dtype, bool takes_bool) {
@@ -166,32 +171,41 @@ void define_arithmetic(Library& library) {
   elementwise<FirstNumberType, sub_number>(
       library, "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
   elementwise<PromotedType, sub>(
-      library, "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+      library, "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .alias("aten::sub.Tensor");
   elementwise<FirstNumberType, sub_number>(
-      library, "aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
-  elementwise<PromotedType, rsub>(
-      library, "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+      library, "aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+      .alias("aten::sub.Scalar");
+  elementwise<PromotedType, rsub>(library,
+                                  "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .core_decomposition<rsub_parts>();
   elementwise<FirstNumberType, rsub_number>(
-      library, "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
+      library, "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+      .core_decomposition<rsub_parts>();
   elementwise<PromotedType, plain<Mul>>(library, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberType, plain_number<Mul>>(library,
                                              "aten::mul.Scalar(Tensor self, Scalar other) -> Tensor");
-  elementwise<PromotedType, plain<Mul>>(library,
-                                        "aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<PromotedType, plain<Mul>>(library, "aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor")
+      .alias("aten::mul.Tensor");
   elementwise<NumberType, plain_number<Mul>>(library,
-                                             "aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor");
+                                             "aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor")
+      .alias("aten::mul.Scalar");
   elementwise<PromotedFloatType, plain<Div>>(library,
                                              "aten::div.Tensor(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberFloatType, plain_number<Div>>(library,
                                                   "aten::div.Scalar(Tensor self, Scalar other) -> Tensor");
   elementwise<PromotedFloatType, plain<Div>>(library,
-                                             "aten::divide.Tensor(Tensor self, Tensor other) -> Tensor");
+                                             "aten::divide.Tensor(Tensor self, Tensor other) -> Tensor")
+      .alias("aten::div.Tensor");
   elementwise<NumberFloatType, plain_number<Div>>(library,
-                                                  "aten::divide.Scalar(Tensor self, Scalar other) -> Tensor");
+                                                  "aten::divide.Scalar(Tensor self, Scalar other) -> Tensor")
+      .alias("aten::div.Scalar");
   elementwise<PromotedFloatType, plain<Div>>(library,
-                                             "aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor");
+                                             "aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor")
+      .alias("aten::div.Tensor");
   elementwise<NumberFloatType, plain_number<Div>>(
-      library, "aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor");
+      library, "aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor")
+      .alias("aten::div.Scalar");
 }
 
 }  // namespace flambeau::ops

@@ -3,6 +3,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -66,16 +67,39 @@ void lerp_number(Context& context, const Tensor& self, const Tensor& end, Scalar
   lerp(context, self, end, wrapped_number(weight), out);
 }
 
+// ---- as other operators
+Tensor addcmul_parts(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+                     Scalar value) {
+  return parts::add(c, self, parts::mul(c, parts::mul(c, tensor1, value), tensor2));
+}
+Tensor addcdiv_parts(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+                     Scalar value) {
+  return parts::add(c, self, parts::div(c, parts::mul(c, tensor1, value), tensor2));
+}
+Tensor lerp_parts(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
+  const Tensor is_far = call(c, "aten::ge.Scalar", call(c, "aten::abs", weight), 0.5);
+  const Tensor share = parts::where(c, is_far, parts::sub(c, weight, 1), weight);
+  const Tensor base = parts::where(c, is_far, end, self);
+  return parts::add(c, parts::mul(c, share, parts::sub(c, end, self)), base);
+}
+Tensor lerp_number_parts(Context& c, const Tensor& self, const Tensor& end, Scalar weight) {
+  return lerp_parts(c, self, end, parts::full(c, {}, weight, self));
+}
+
 }  // namespace
 
 void define_combine(Library& library) {
   elementwise<PromotedType, addcmul>(
-      library, "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor");
+      library, "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
+      .core_decomposition<addcmul_parts>();
   elementwise<PromotedType, addcdiv>(
-      library, "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor");
-  elementwise<SameType, lerp>(library, "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor");
+      library, "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
+      .core_decomposition<addcdiv_parts>();
+  elementwise<SameType, lerp>(library, "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
+      .core_decomposition<lerp_parts>();
   elementwise<SameType, lerp_number>(library,
-                                     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor");
+                                     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
+      .core_decomposition<lerp_number_parts>();
 }
 
 }  // namespace flambeau::ops

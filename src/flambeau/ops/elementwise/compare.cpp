@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -107,8 +108,8 @@ Tensor is_close(Context& context, const Tensor& self, const Tensor& other, doubl
   }
   Tensor close = call(context, "aten::eq.Tensor", self, other);
   if (equal_nan && !is_integral(self.dtype())) {
-    close = call(context, "aten::__or__.Tensor", close,
-                 call(context, "aten::__and__.Tensor", call(context, "aten::isnan", self),
+    close = call(context, "aten::bitwise_or.Tensor", close,
+                 call(context, "aten::bitwise_and.Tensor", call(context, "aten::isnan", self),
                       call(context, "aten::isnan", other)));
   }
   if (rtol == 0 && atol == 0) return close;
@@ -118,15 +119,39 @@ Tensor is_close(Context& context, const Tensor& self, const Tensor& other, doubl
   const Tensor allowed = call(context, "aten::add.Scalar",
                               call(context, "aten::abs", call(context, "aten::mul.Scalar", b, rtol)), atol);
   const Tensor error = call(context, "aten::abs", call(context, "aten::sub.Tensor", a, b));
-  const Tensor within = call(context, "aten::logical_and", call(context, "aten::isfinite", error),
-                             call(context, "aten::le.Tensor", error, allowed));
-  return call(context, "aten::__or__.Tensor", close, within);
+  const Tensor is_small = call(context, "aten::le.Tensor", error, allowed);
+  const Tensor is_finite = call(context, "aten::isfinite", error);
+  const Tensor is_near = call(context, "aten::bitwise_and.Tensor", is_finite, is_small);
+  return call(context, "aten::bitwise_or.Tensor", close, is_near);
+}
+
+Tensor is_finite_parts(Context& c, const Tensor& self) {
+  const Tensor is_bounded =
+      call(c, "aten::ne.Scalar", call(c, "aten::abs", self), std::numeric_limits<double>::infinity());
+  return parts::mul(c, call(c, "aten::eq.Tensor", self, self), is_bounded);
+}
+template <bool kPositive>
+Tensor is_infinity_parts(Context& c, const Tensor& self) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  return call(c, "aten::eq.Scalar", self, kPositive ? infinity : -infinity);
+}
+std::optional<Tensor> is_real_parts(Context& c, const Tensor& self) {
+  if (is_complex(self.dtype())) return std::nullopt;
+  return call_with(
+      c, "aten::full_like", {self, true},
+      {{"dtype", DType::kBool}, {"pin_memory", false}, {"memory_format", MemoryFormat::kPreserve}});
 }
 
 #define FLAMBEAU_COMPARISON(name, F)                                                                        \
   elementwise<BoolType, compare<F>>(library, "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor"); \
   elementwise<NumberBoolType, compare_number<F>>(                                                           \
       library, "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor")
+#define FLAMBEAU_COMPARISON_ALIAS(name, of, F)                                                             \
+  elementwise<BoolType, compare<F>>(library, "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor") \
+      .alias("aten::" of ".Tensor");                                                                       \
+  elementwise<NumberBoolType, compare_number<F>>(                                                          \
+      library, "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor")                               \
+      .alias("aten::" of ".Scalar")
 
 }  // namespace
 
@@ -137,24 +162,27 @@ void define_compare(Library& library) {
   FLAMBEAU_COMPARISON("le", Le);
   FLAMBEAU_COMPARISON("gt", Gt);
   FLAMBEAU_COMPARISON("ge", Ge);
-  FLAMBEAU_COMPARISON("not_equal", Ne);
-  FLAMBEAU_COMPARISON("less", Lt);
-  FLAMBEAU_COMPARISON("less_equal", Le);
-  FLAMBEAU_COMPARISON("greater", Gt);
-  FLAMBEAU_COMPARISON("greater_equal", Ge);
+  FLAMBEAU_COMPARISON_ALIAS("not_equal", "ne", Ne);
+  FLAMBEAU_COMPARISON_ALIAS("less", "lt", Lt);
+  FLAMBEAU_COMPARISON_ALIAS("less_equal", "le", Le);
+  FLAMBEAU_COMPARISON_ALIAS("greater", "gt", Gt);
+  FLAMBEAU_COMPARISON_ALIAS("greater_equal", "ge", Ge);
   elementwise<BoolType, test_floats<IsNan, false>>(library, "aten::isnan(Tensor self) -> Tensor");
   elementwise<BoolType, test_floats<IsInf, false>>(library, "aten::isinf(Tensor self) -> Tensor");
-  elementwise<BoolType, test_floats<IsFinite, true>>(library, "aten::isfinite(Tensor self) -> Tensor");
-  elementwise<BoolType, test_floats<IsPositiveInf, false>>(library, "aten::isposinf(Tensor self) -> Tensor");
-  elementwise<BoolType, test_floats<IsNegativeInf, false>>(library, "aten::isneginf(Tensor self) -> Tensor");
-  elementwise<BoolType, is_real>(library, "aten::isreal(Tensor self) -> Tensor");
+  elementwise<BoolType, test_floats<IsFinite, true>>(library, "aten::isfinite(Tensor self) -> Tensor")
+      .composite<is_finite_parts>();
+  elementwise<BoolType, test_floats<IsPositiveInf, false>>(library, "aten::isposinf(Tensor self) -> Tensor")
+      .core_decomposition<is_infinity_parts<true>>();
+  elementwise<BoolType, test_floats<IsNegativeInf, false>>(library, "aten::isneginf(Tensor self) -> Tensor")
+      .core_decomposition<is_infinity_parts<false>>();
+  elementwise<BoolType, is_real>(library, "aten::isreal(Tensor self) -> Tensor").composite<is_real_parts>();
   elementwise<BoolType, test<SignBit>>(library, "aten::signbit(Tensor self) -> Tensor");
   library
       .define(
           "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
           "bool "
           "equal_nan=False) -> Tensor")
-      .decomposition<is_close>();
+      .composite<is_close>();
 }
 
 }  // namespace flambeau::ops

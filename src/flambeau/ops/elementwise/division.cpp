@@ -3,6 +3,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -144,6 +145,13 @@ void div_number_mode(Context& context, const Tensor& self, Scalar other, std::op
   div_mode(context, self, wrapped_number(other), mode, out);
 }
 
+Tensor floor_divide_parts(Context& c, const Tensor& self, const Value& other) {
+  return call_with(c, "aten::div.Tensor_mode", {self, other}, {{"rounding_mode", "floor"}});
+}
+Tensor divide_mode_parts(Context& c, const Tensor& self, const Tensor& other, const Value& mode) {
+  return call_with(c, "aten::div.Tensor_mode", {self, other}, {{"rounding_mode", mode}});
+}
+
 }  // namespace
 
 void define_division(Library& library) {
@@ -152,13 +160,16 @@ void define_division(Library& library) {
   elementwise<NumberModeType, div_number_mode>(
       library, "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor");
   elementwise<ModeType, div_mode>(
-      library, "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor");
+      library, "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
+      .composite<divide_mode_parts>();
   elementwise<NumberModeType, div_number_mode>(
       library, "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor");
   elementwise<PromotedType, binary<FloorQuotient>>(library,
-                                                   "aten::floor_divide(Tensor self, Tensor other) -> Tensor");
+                                                   "aten::floor_divide(Tensor self, Tensor other) -> Tensor")
+      .core_decomposition<floor_divide_parts>();
   elementwise<NumberType, binary_number<FloorQuotient>>(
-      library, "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor");
+      library, "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor")
+      .core_decomposition<floor_divide_parts>();
   elementwise<PromotedType, binary<Remainder>>(library,
                                                "aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberType, binary_number<Remainder>>(

@@ -4,6 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -104,29 +105,47 @@ void clamp_tensors(Context& context, const Tensor& self, const Tensor* min, cons
 #define FLAMBEAU_PICK_ONE(name, F) \
   elementwise<PromotedType, pick<F>>(library, "aten::" name "(Tensor self, Tensor other) -> Tensor")
 
+// ---- as other operators
+Tensor clamp_min_parts(Context& c, const Tensor& self, const Value& min) {
+  return call(c, "aten::clamp", self, min);
+}
+Tensor clamp_max_parts(Context& c, const Tensor& self, const Value& max) {
+  return call(c, "aten::clamp", self, Value(), max);
+}
+Tensor clamp_min_tensor_parts(Context& c, const Tensor& self, const Tensor& min) {
+  return call(c, "aten::clamp.Tensor", self, min);
+}
+Tensor clamp_max_tensor_parts(Context& c, const Tensor& self, const Tensor& max) {
+  return call(c, "aten::clamp.Tensor", self, Value(), max);
+}
+
 }  // namespace
 
 void define_extrema(Library& library) {
   FLAMBEAU_PICK_ONE("maximum", Max);
   FLAMBEAU_PICK_ONE("minimum", Min);
-  FLAMBEAU_PICK_ONE("max.other", Max);
-  FLAMBEAU_PICK_ONE("min.other", Min);
+  FLAMBEAU_PICK_ONE("max.other", Max).alias("aten::maximum");
+  FLAMBEAU_PICK_ONE("min.other", Min).alias("aten::minimum");
   FLAMBEAU_PICK_ONE("fmax", Fmax);
   FLAMBEAU_PICK_ONE("fmin", Fmin);
-  for (const std::string_view schema :
-       {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"}) {
-    elementwise<NumberType, clamp>(library, schema);
-  }
-  for (const std::string_view schema :
-       {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-        "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"}) {
-    elementwise<PromotedType, clamp_tensors>(library, schema);
-  }
-  elementwise<NumberType, clamp_min>(library, "aten::clamp_min(Tensor self, Scalar min) -> Tensor");
-  elementwise<NumberType, clamp_max>(library, "aten::clamp_max(Tensor self, Scalar max) -> Tensor");
-  elementwise<PromotedType, pick<Max>>(library, "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor");
-  elementwise<PromotedType, pick<Min>>(library, "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor");
+  elementwise<NumberType, clamp>(library,
+                                 "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor");
+  elementwise<NumberType, clamp>(library,
+                                 "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
+      .alias("aten::clamp");
+  elementwise<PromotedType, clamp_tensors>(
+      library, "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor");
+  elementwise<PromotedType, clamp_tensors>(
+      library, "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+      .alias("aten::clamp.Tensor");
+  elementwise<NumberType, clamp_min>(library, "aten::clamp_min(Tensor self, Scalar min) -> Tensor")
+      .core_decomposition<clamp_min_parts>();
+  elementwise<NumberType, clamp_max>(library, "aten::clamp_max(Tensor self, Scalar max) -> Tensor")
+      .core_decomposition<clamp_max_parts>();
+  elementwise<PromotedType, pick<Max>>(library, "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor")
+      .core_decomposition<clamp_min_tensor_parts>();
+  elementwise<PromotedType, pick<Min>>(library, "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor")
+      .core_decomposition<clamp_max_tensor_parts>();
 }
 
 }  // namespace flambeau::ops

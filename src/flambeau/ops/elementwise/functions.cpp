@@ -1,8 +1,10 @@
 // Functions of mathematics: of integers they give float32, of complex numbers complex ones.
 #include <cmath>
+#include <numbers>
 
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
@@ -190,6 +192,54 @@ void logit(Context& context, const Tensor& self, std::optional<double> eps, Tens
 #define FLAMBEAU_DEFINE_TWO(name, F) \
   elementwise<PromotedFloatType, binary<F>>(library, "aten::" name "(Tensor self, Tensor other) -> Tensor")
 
+// ---- as other operators
+Tensor logaddexp_parts(Context& c, const Tensor& self, const Tensor& other) {
+  const Tensor is_first = call(c, "aten::ge.Tensor", self, other);
+  const Tensor most = parts::where(c, is_first, self, other);
+  const Tensor least = parts::where(c, is_first, other, self);
+  const Tensor is_unbounded = call(c, "aten::logical_not", call(c, "aten::isfinite", self));
+  const Tensor is_same = call(c, "aten::logical_and", is_unbounded, call(c, "aten::eq.Tensor", self, other));
+  const Tensor tail = call(c, "aten::log1p", call(c, "aten::exp", parts::sub(c, least, most)));
+  return parts::where(c, is_same, self, parts::add(c, most, tail));
+}
+Tensor logaddexp2_parts(Context& c, const Tensor& self, const Tensor& other) {
+  const Tensor is_first = call(c, "aten::ge.Tensor", self, other);
+  const Tensor most = parts::where(c, is_first, self, other);
+  const Tensor least = parts::where(c, is_first, other, self);
+  const Tensor is_infinite = call(c, "aten::isinf", self);
+  const Tensor is_equal = call(c, "aten::eq.Tensor", self, other);
+  const Tensor is_same = call(c, "aten::logical_and", is_infinite, is_equal);
+  const Tensor tail = call(c, "aten::log1p", call(c, "aten::exp2", parts::sub(c, least, most)));
+  const Tensor sum = parts::add(c, most, parts::mul(c, tail, 1 / std::numbers::ln2));
+  return parts::where(c, is_same, self, sum);
+}
+template <bool kPlusOne>
+Tensor xlogy_parts(Context& c, const Tensor& self, const Tensor& other) {
+  const Tensor is_zero = call(c, "aten::eq.Scalar", self, 0);
+  const Tensor product = parts::mul(c, self, call(c, kPlusOne ? "aten::log1p" : "aten::log", other));
+  const Tensor result = parts::where(c, is_zero, parts::scalar(c, 0, self), product);
+  const Tensor is_nan = call(c, "aten::isnan", other);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return parts::where(c, is_nan, parts::scalar(c, nan, self), result);
+}
+Tensor deg2rad_parts(Context& c, const Tensor& self) { return parts::mul(c, self, std::numbers::pi / 180); }
+Tensor rad2deg_parts(Context& c, const Tensor& self) { return parts::mul(c, self, 180 / std::numbers::pi); }
+Tensor sinc_parts(Context& c, const Tensor& self) {
+  const Tensor angle = parts::mul(c, self, std::numbers::pi);
+  const Tensor is_zero = call(c, "aten::eq.Scalar", angle, 0);
+  const Tensor ratio = parts::div(c, call(c, "aten::sin", angle), angle);
+  return parts::where(c, is_zero, parts::scalar(c, 1, angle), ratio);
+}
+Tensor logit_parts(Context& c, const Tensor& self, std::optional<double> eps) {
+  const double least = eps.value_or(-1.0);
+  const double most = 1.0 - least;
+  const Tensor is_low = call(c, "aten::lt.Scalar", self, least);
+  const Tensor is_high = call(c, "aten::gt.Scalar", self, most);
+  const Tensor below = parts::where(c, is_high, parts::scalar(c, most, self), self);
+  const Tensor bounded = parts::where(c, is_low, parts::scalar(c, least, self), below);
+  return call(c, "aten::log", parts::div(c, bounded, parts::sub(c, 1, bounded)));
+}
+
 }  // namespace
 
 void define_functions(Library& library) {
@@ -212,49 +262,53 @@ void define_functions(Library& library) {
   FLAMBEAU_DEFINE("asinh", Asinh);
   FLAMBEAU_DEFINE("acosh", Acosh);
   FLAMBEAU_DEFINE("atanh", Atanh);
-  FLAMBEAU_DEFINE("arcsin", Asin);
-  FLAMBEAU_DEFINE("arccos", Acos);
-  FLAMBEAU_DEFINE("arctan", Atan);
-  FLAMBEAU_DEFINE("arcsinh", Asinh);
-  FLAMBEAU_DEFINE("arccosh", Acosh);
-  FLAMBEAU_DEFINE("arctanh", Atanh);
+  FLAMBEAU_DEFINE("arcsin", Asin).alias("aten::asin");
+  FLAMBEAU_DEFINE("arccos", Acos).alias("aten::acos");
+  FLAMBEAU_DEFINE("arctan", Atan).alias("aten::atan");
+  FLAMBEAU_DEFINE("arcsinh", Asinh).alias("aten::asinh");
+  FLAMBEAU_DEFINE("arccosh", Acosh).alias("aten::acosh");
+  FLAMBEAU_DEFINE("arctanh", Atanh).alias("aten::atanh");
   FLAMBEAU_DEFINE("erf", Erf);
   FLAMBEAU_DEFINE("erfc", Erfc);
-  FLAMBEAU_DEFINE("special_erf", Erf);
-  FLAMBEAU_DEFINE("special_erfc", Erfc);
-  FLAMBEAU_DEFINE("special_exp2", Exp2);
-  FLAMBEAU_DEFINE("special_expm1", Expm1);
-  FLAMBEAU_DEFINE("special_log1p", Log1p);
-  FLAMBEAU_DEFINE("special_expit", Sigmoid);
-  FLAMBEAU_DEFINE("special_sinc", Sinc);
+  FLAMBEAU_DEFINE("special_erf", Erf).alias("aten::erf");
+  FLAMBEAU_DEFINE("special_erfc", Erfc).alias("aten::erfc");
+  FLAMBEAU_DEFINE("special_exp2", Exp2).alias("aten::exp2");
+  FLAMBEAU_DEFINE("special_expm1", Expm1).alias("aten::expm1");
+  FLAMBEAU_DEFINE("special_log1p", Log1p).alias("aten::log1p");
+  FLAMBEAU_DEFINE("special_expit", Sigmoid).alias("aten::sigmoid");
+  FLAMBEAU_DEFINE("special_sinc", Sinc).alias("aten::sinc");
   FLAMBEAU_DEFINE("sqrt", Sqrt);
   FLAMBEAU_DEFINE("rsqrt", Rsqrt);
   FLAMBEAU_DEFINE("sigmoid", Sigmoid).describe<plain_epilogue<Epilogue::Kind::kSigmoid>>();
-  FLAMBEAU_DEFINE("sinc", Sinc);
-  FLAMBEAU_DEFINE("deg2rad", Deg2Rad);
-  FLAMBEAU_DEFINE("rad2deg", Rad2Deg);
+  FLAMBEAU_DEFINE("sinc", Sinc).core_decomposition<sinc_parts>();
+  FLAMBEAU_DEFINE("deg2rad", Deg2Rad).core_decomposition<deg2rad_parts>();
+  FLAMBEAU_DEFINE("rad2deg", Rad2Deg).core_decomposition<rad2deg_parts>();
   FLAMBEAU_DEFINE_TWO("atan2", Atan2);
-  FLAMBEAU_DEFINE_TWO("arctan2", Atan2);
+  FLAMBEAU_DEFINE_TWO("arctan2", Atan2).alias("aten::atan2");
   elementwise<PromotedType, binary<Hypot>>(library, "aten::hypot(Tensor self, Tensor other) -> Tensor");
-  FLAMBEAU_DEFINE_TWO("logaddexp", LogAddExp<false>);
-  FLAMBEAU_DEFINE_TWO("logaddexp2", LogAddExp<true>);
-  FLAMBEAU_DEFINE_TWO("xlogy.Tensor", Xlogy);
-  FLAMBEAU_DEFINE_TWO("special_xlogy", Xlogy);
-  FLAMBEAU_DEFINE_TWO("special_xlog1py", Xlog1py);
+  FLAMBEAU_DEFINE_TWO("logaddexp", LogAddExp<false>).core_decomposition<logaddexp_parts>();
+  FLAMBEAU_DEFINE_TWO("logaddexp2", LogAddExp<true>).core_decomposition<logaddexp2_parts>();
+  FLAMBEAU_DEFINE_TWO("xlogy.Tensor", Xlogy).core_decomposition<xlogy_parts<false>>();
+  FLAMBEAU_DEFINE_TWO("special_xlogy", Xlogy).alias("aten::xlogy.Tensor");
+  FLAMBEAU_DEFINE_TWO("special_xlog1py", Xlog1py).core_decomposition<xlogy_parts<true>>();
   elementwise<NumberFloatType, binary_number<Xlogy>>(
       library, "aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor");
   elementwise<NumberFloatType, number_binary<Xlogy>>(
       library, "aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor");
   elementwise<NumberFloatType, binary_number<Xlogy>>(
-      library, "aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor");
+      library, "aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor")
+      .alias("aten::xlogy.Scalar_Other");
   elementwise<NumberFloatType, number_binary<Xlogy>>(
-      library, "aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor");
+      library, "aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor")
+      .alias("aten::xlogy.Scalar_Self");
   elementwise<NumberFloatType, binary_number<Xlog1py>>(
       library, "aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor");
   elementwise<NumberFloatType, number_binary<Xlog1py>>(
       library, "aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor");
-  elementwise<FloatType, logit>(library, "aten::logit(Tensor self, float? eps=None) -> Tensor");
-  elementwise<FloatType, logit>(library, "aten::special_logit(Tensor self, float? eps=None) -> Tensor");
+  elementwise<FloatType, logit>(library, "aten::logit(Tensor self, float? eps=None) -> Tensor")
+      .core_decomposition<logit_parts>();
+  elementwise<FloatType, logit>(library, "aten::special_logit(Tensor self, float? eps=None) -> Tensor")
+      .alias("aten::logit");
 }
 
 }  // namespace flambeau::ops

@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -103,17 +104,43 @@ void glu(Context& context, const Tensor& self, Size dim, Tensor& out) {
   binary<Gate>(context, part(false), part(true), out);
 }
 
+// ---- as other operators
+Tensor prelu_parts(Context& c, const Tensor& self, const Tensor& given) {
+  Tensor weight = given;
+  if (rank_of(weight) != rank_of(self)) {
+    SymIntList shape(static_cast<size_t>(rank_of(self)), SymInt(1));
+    if (rank_of(self) > 1 && rank_of(weight) == 1) shape[1] = size_of(weight, 0);
+    weight = call(c, "aten::reshape", weight, shape);
+  }
+  return call(c, "aten::_prelu_kernel", self, weight);
+}
+Tensor prelu_kernel_parts(Context& c, const Tensor& self, const Tensor& weight) {
+  const Tensor is_positive = call(c, "aten::gt.Scalar", self, 0);
+  return parts::where(c, is_positive, self, parts::mul(c, weight, self));
+}
+Tensor glu_parts(Context& c, const Tensor& self, Size given_dim) {
+  const int64_t dim = wrapped_dim(given_dim, rank_of(self));
+  const SymInt size = size_of(self, dim);
+  const SymInt half = floor_div(size, SymInt(2));
+  const Tensor first = call(c, "aten::slice.Tensor", self, dim, 0, half);
+  const Tensor second = call(c, "aten::slice.Tensor", self, dim, half, size);
+  return parts::mul(c, first, call(c, "aten::sigmoid", second));
+}
+
 }  // namespace
 
 void define_gated(Library& library) {
   library.define("aten::prelu(Tensor self, Tensor weight) -> Tensor")
       .shape<prelu_shape<Size>, prelu_shape<SymInt>>()
-      .kernel<prelu>();
+      .kernel<prelu>()
+      .composite<prelu_parts>();
   elementwise<PromotedType, binary<Prelu>>(library,
-                                           "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor");
+                                           "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
+      .core_decomposition<prelu_kernel_parts>();
   library.define("aten::glu(Tensor self, int dim=-1) -> Tensor")
       .shape<glu_shape<Size>, glu_shape<SymInt>>()
-      .kernel<glu>();
+      .kernel<glu>()
+      .core_decomposition<glu_parts>();
 }
 
 }  // namespace flambeau::ops

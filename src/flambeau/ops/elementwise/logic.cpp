@@ -99,17 +99,19 @@ void number_shift(Context& context, Scalar self, const Tensor& other, Tensor& ou
   shift<F>(context, wrapped_number(self), other, out);
 }
 
-#define FLAMBEAU_BITS(name, underscored, loop)                                                              \
-  elementwise<PromotedType, bits<loop>>(library,                                                            \
-                                        "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor");      \
-  elementwise<NumberType, bits_number<loop>>(library,                                                       \
-                                             "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor"); \
-  elementwise<NumberType, number_bits<loop>>(                                                               \
-      library, "aten::" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor");                        \
-  elementwise<PromotedType, bits<loop>>(                                                                    \
-      library, "aten::" underscored ".Tensor(Tensor self, Tensor other) -> Tensor");                        \
-  elementwise<NumberType, bits_number<loop>>(                                                               \
-      library, "aten::" underscored ".Scalar(Tensor self, Scalar other) -> Tensor")
+#define FLAMBEAU_BITS(name, underscored, loop)                                                               \
+  elementwise<PromotedType, bits<loop>>(library,                                                             \
+                                        "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor");       \
+  elementwise<NumberType, bits_number<loop>>(library,                                                        \
+                                             "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor");  \
+  elementwise<NumberType, number_bits<loop>>(                                                                \
+      library, "aten::" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor");                         \
+  elementwise<PromotedType, bits<loop>>(library,                                                             \
+                                        "aten::" underscored ".Tensor(Tensor self, Tensor other) -> Tensor") \
+      .alias("aten::" name ".Tensor");                                                                       \
+  elementwise<NumberType, bits_number<loop>>(                                                                \
+      library, "aten::" underscored ".Scalar(Tensor self, Scalar other) -> Tensor")                          \
+      .alias("aten::" name ".Scalar")
 
 #define FLAMBEAU_SHIFT(name, underscored, F)                                                                \
   elementwise<PromotedType, shift<F>>(library,                                                              \

@@ -6,6 +6,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/tensor/scalar_types.h"
 
 namespace flambeau::ops {
@@ -212,29 +213,59 @@ Tensor ldexp(Context& context, const Tensor& self, const Tensor& other) {
   return call(context, "aten::mul.Tensor", self, call(context, "aten::pow.Scalar", 2.0, other));
 }
 
+// ---- as other operators
+Tensor frac_parts(Context& c, const Tensor& self) {
+  return parts::sub(c, self, call(c, "aten::trunc", self));
+}
+
+// The bounds of the short types are left to the operator.
+std::optional<Tensor> nan_to_num_parts(Context& c, const Tensor& self, std::optional<double> nan,
+                                       std::optional<double> posinf, std::optional<double> neginf) {
+  if (self.dtype() != DType::kFloat32 && self.dtype() != DType::kFloat64) return std::nullopt;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double most = self.dtype() == DType::kFloat64 ? std::numeric_limits<double>::max()
+                                                      : double{std::numeric_limits<float>::max()};
+  const Tensor is_nan = call(c, "aten::isnan", self);
+  Tensor result = parts::where(c, is_nan, parts::scalar(c, nan.value_or(0.0), self), self);
+  const Tensor is_low = call(c, "aten::eq.Scalar", self, -infinity);
+  result = parts::where(c, is_low, parts::scalar(c, neginf.value_or(-most), self), result);
+  const Tensor is_high = call(c, "aten::eq.Scalar", self, infinity);
+  return parts::where(c, is_high, parts::scalar(c, posinf.value_or(most), self), result);
+}
+
+std::optional<Tensor> sgn_parts(Context& c, const Tensor& self) {
+  return is_complex(self.dtype()) ? std::nullopt : std::optional(call(c, "aten::sign", self));
+}
+Tensor special_round_parts(Context& c, const Tensor& self, Size decimals) {
+  return call_with(c, "aten::round.decimals", {self}, {{"decimals", decimals}});
+}
+
 }  // namespace
 
 void define_magnitude(Library& library) {
   elementwise<SameType, neg>(library, "aten::neg(Tensor self) -> Tensor");
-  elementwise<SameType, neg>(library, "aten::negative(Tensor self) -> Tensor");
+  elementwise<SameType, neg>(library, "aten::negative(Tensor self) -> Tensor").alias("aten::neg");
   elementwise<RealType, abs>(library, "aten::abs(Tensor self) -> Tensor");
-  elementwise<RealType, abs>(library, "aten::absolute(Tensor self) -> Tensor");
+  elementwise<RealType, abs>(library, "aten::absolute(Tensor self) -> Tensor").alias("aten::abs");
   elementwise<SameType, unary<Sign>>(library, "aten::sign(Tensor self) -> Tensor");
-  elementwise<SameType, sgn>(library, "aten::sgn(Tensor self) -> Tensor");
+  elementwise<SameType, sgn>(library, "aten::sgn(Tensor self) -> Tensor").core_decomposition<sgn_parts>();
   elementwise<SameType, rounded<Floor>>(library, "aten::floor(Tensor self) -> Tensor");
   elementwise<SameType, rounded<Ceil>>(library, "aten::ceil(Tensor self) -> Tensor");
   elementwise<SameType, rounded<Trunc>>(library, "aten::trunc(Tensor self) -> Tensor");
-  elementwise<SameType, rounded<Trunc>>(library, "aten::fix(Tensor self) -> Tensor");
+  elementwise<SameType, rounded<Trunc>>(library, "aten::fix(Tensor self) -> Tensor").alias("aten::trunc");
   elementwise<SameType, rounded<Round>>(library, "aten::round(Tensor self) -> Tensor");
   elementwise<SameType, round_decimals>(library,
                                         "aten::round.decimals(Tensor self, *, int decimals) -> Tensor");
   elementwise<SameType, round_decimals>(library,
-                                        "aten::special_round(Tensor self, *, int decimals=0) -> Tensor");
-  elementwise<SameType, unary<Frac>>(library, "aten::frac(Tensor self) -> Tensor");
+                                        "aten::special_round(Tensor self, *, int decimals=0) -> Tensor")
+      .composite<special_round_parts>();
+  elementwise<SameType, unary<Frac>>(library, "aten::frac(Tensor self) -> Tensor")
+      .core_decomposition<frac_parts>();
   elementwise<FloatType, unary<Reciprocal>>(library, "aten::reciprocal(Tensor self) -> Tensor");
   elementwise<SameType, nan_to_num>(
       library,
-      "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor");
+      "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
+      .core_decomposition<nan_to_num_parts>();
   elementwise<PromotedFloatType, binary<CopySign>>(
       library, "aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberFloatType, binary_number<CopySign>>(

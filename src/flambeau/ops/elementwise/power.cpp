@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -141,6 +142,24 @@ struct DoubleType {
   }
 };
 
+Tensor square_parts(Context& c, const Tensor& self) { return call(c, "aten::pow.Tensor_Scalar", self, 2); }
+
+std::optional<Tensor> float_power_parts(Context& c, const Value& self, const Value& exponent) {
+  for (const Value& value : {self, exponent}) {
+    if (value.is_tensor() ? is_complex(value.tensor().dtype()) : value.scalar().is_complex())
+      return std::nullopt;
+  }
+  const auto doubled = [&](const Value& value) {
+    return value.is_tensor() ? Value(call(c, "aten::to.dtype", value, DType::kFloat64))
+                             : Value(value.scalar().to_double());
+  };
+  const Value power = doubled(exponent);
+  const char* const name = !self.is_tensor()      ? "aten::pow.Scalar"
+                           : exponent.is_tensor() ? "aten::pow.Tensor_Tensor"
+                                                  : "aten::pow.Tensor_Scalar";
+  return call(c, name, doubled(self), power);
+}
+
 }  // namespace
 
 void define_power(Library& library) {
@@ -151,12 +170,16 @@ void define_power(Library& library) {
   elementwise<NumberType, power_of_number_base>(library,
                                                 "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor");
   elementwise<DoubleType, power>(library,
-                                 "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor");
+                                 "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+      .composite<float_power_parts>();
   elementwise<DoubleType, power_of_number>(
-      library, "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor");
+      library, "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+      .composite<float_power_parts>();
   elementwise<DoubleType, power_of_number_base>(
-      library, "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor");
-  elementwise<SquareType, unary<Square>>(library, "aten::square(Tensor self) -> Tensor");
+      library, "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor")
+      .composite<float_power_parts>();
+  elementwise<SquareType, unary<Square>>(library, "aten::square(Tensor self) -> Tensor")
+      .composite<square_parts>();
 }
 
 }  // namespace flambeau::ops

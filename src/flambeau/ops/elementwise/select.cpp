@@ -1,6 +1,7 @@
 // Choosing between elements by a mask. Elements are moved as bytes: any type, no conversion of it.
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -101,6 +102,24 @@ Info<N> masked_fill_shape(const Info<N>& self, const Info<N>& mask, Value) {
   return expanded;
 }
 
+// ---- as other operators
+Tensor where_numbers_parts(Context& c, const Tensor& condition, const Value& self, const Value& other) {
+  const auto tensor_of = [&](const Value& number, const Value& beside) {
+    if (number.is_tensor()) return number.tensor();
+    const DType dtype = beside.is_tensor() ? beside.tensor().dtype() : DType::kFloat32;
+    return call_with(c, "aten::scalar_tensor", {number},
+                     {{"dtype", dtype}, {"layout", Layout::kStrided}, {"device", Device{}}});
+  };
+  const Tensor yes = tensor_of(self, other);
+  return parts::where(c, condition, yes, tensor_of(other, self));
+}
+Tensor masked_fill_parts(Context& c, const Tensor& self, const Tensor& mask, const Value& value) {
+  return parts::where(c, mask, parts::scalar(c, value, self), self);
+}
+Tensor masked_fill_tensor_parts(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value) {
+  return parts::where(c, mask, value, self);
+}
+
 }  // namespace
 
 void define_select(Library& library) {
@@ -109,21 +128,26 @@ void define_select(Library& library) {
       .work<no_work>();
   elementwise<WhereType, where_numbers>(
       library, "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")
+      .composite<where_numbers_parts>()
       .work<no_work>();
   elementwise<WhereType, where_other>(
       library, "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")
+      .composite<where_numbers_parts>()
       .work<no_work>();
   elementwise<WhereType, where_self>(
       library, "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")
+      .composite<where_numbers_parts>()
       .work<no_work>();
   library.define("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
       .shape<masked_fill_shape<Size, Scalar>, masked_fill_shape<SymInt, Scalar>>()
       .kernel<masked_fill>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<masked_fill_parts>();
   library.define("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
       .shape<masked_fill_shape<Size, const Info<Size>&>, masked_fill_shape<SymInt, const Info<SymInt>&>>()
       .kernel<masked_fill_tensor>()
-      .elementwise();
+      .elementwise()
+      .core_decomposition<masked_fill_tensor_parts>();
 }
 
 }  // namespace flambeau::ops

@@ -5,6 +5,7 @@
 #include "flambeau/kernels/special.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -120,7 +121,7 @@ struct Erfcx {
 
 // As PyTorch makes it, with its roundings.
 Tensor ndtr(Context& context, const Tensor& self) {
-  const Tensor scaled = call(context, "aten::div.Scalar", self, M_SQRT2);
+  const Tensor scaled = call(context, "aten::mul.Scalar", self, M_SQRT1_2);
   const Tensor more = call(context, "aten::add.Scalar", call(context, "aten::erf", scaled), 1);
   return call(context, "aten::mul.Scalar", more, 0.5);
 }
@@ -136,6 +137,19 @@ Tensor mvlgamma(Context& context, const Tensor& self, Size p) {
   const auto order = static_cast<double>(p);
   return call(context, "aten::add.Scalar", sum, order * (order - 1) / 4 * 1.14472988584940017414);
 }
+Tensor entr_parts(Context& c, const Tensor& self) {
+  const Tensor is_nan = call(c, "aten::isnan", self);
+  const Tensor is_positive = call(c, "aten::gt.Scalar", self, 0);
+  const Tensor negative = call(c, "aten::neg", self);
+  const Tensor entropy = parts::mul(c, negative, call(c, "aten::log", self));
+  const Tensor is_zero = call(c, "aten::eq.Scalar", self, 0);
+  const Tensor infinity = parts::scalar(c, -std::numeric_limits<double>::infinity(), self);
+  const Tensor otherwise = parts::where(c, is_zero, parts::scalar(c, 0, self), infinity);
+  return parts::where(c, is_nan, self, parts::where(c, is_positive, entropy, otherwise));
+}
+Tensor multigammaln(Context& context, const Tensor& self, Size p) {
+  return call(context, "aten::mvlgamma", self, p);
+}
 
 #define FLAMBEAU_DEFINE(name, F) \
   elementwise<FloatType, unary<F>>(library, "aten::" name "(Tensor self) -> Tensor")
@@ -144,32 +158,33 @@ Tensor mvlgamma(Context& context, const Tensor& self, Size p) {
 
 void define_special_functions(Library& library) {
   FLAMBEAU_DEFINE("lgamma", LogGamma);
-  FLAMBEAU_DEFINE("special_gammaln", LogGamma);
+  FLAMBEAU_DEFINE("special_gammaln", LogGamma).alias("aten::lgamma");
   FLAMBEAU_DEFINE("digamma", Digamma);
-  FLAMBEAU_DEFINE("special_digamma", Digamma);
-  FLAMBEAU_DEFINE("special_psi", Digamma);
+  FLAMBEAU_DEFINE("special_digamma", Digamma).alias("aten::digamma");
+  FLAMBEAU_DEFINE("special_psi", Digamma).alias("aten::digamma");
   FLAMBEAU_DEFINE("erfinv", ErfInv);
-  FLAMBEAU_DEFINE("special_erfinv", ErfInv);
+  FLAMBEAU_DEFINE("special_erfinv", ErfInv).alias("aten::erfinv");
   FLAMBEAU_DEFINE("special_erfcx", Erfcx);
   FLAMBEAU_DEFINE("special_ndtri", Ndtri);
   FLAMBEAU_DEFINE("special_log_ndtr", LogNdtr);
-  FLAMBEAU_DEFINE("special_entr", Entr);
+  FLAMBEAU_DEFINE("special_entr", Entr).core_decomposition<entr_parts>();
   FLAMBEAU_DEFINE("i0", BesselI0);
-  FLAMBEAU_DEFINE("special_i0", BesselI0);
+  FLAMBEAU_DEFINE("special_i0", BesselI0).alias("aten::i0");
   FLAMBEAU_DEFINE("special_i0e", BesselI0e);
   FLAMBEAU_DEFINE("special_i1", BesselI1);
   FLAMBEAU_DEFINE("special_i1e", BesselI1e);
   elementwise<FloatType, polygamma>(library, "aten::polygamma(int n, Tensor self) -> Tensor");
-  elementwise<FloatType, polygamma>(library, "aten::special_polygamma(int n, Tensor self) -> Tensor");
+  elementwise<FloatType, polygamma>(library, "aten::special_polygamma(int n, Tensor self) -> Tensor")
+      .alias("aten::polygamma");
   elementwise<PromotedFloatType, binary<Zeta>>(library,
                                                "aten::special_zeta(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberFloatType, binary_number<Zeta>>(
       library, "aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor");
   elementwise<NumberFloatType, number_binary<Zeta>>(
       library, "aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor");
-  library.define("aten::special_ndtr(Tensor self) -> Tensor").decomposition<ndtr>();
+  library.define("aten::special_ndtr(Tensor self) -> Tensor").composite<ndtr>();
   library.define("aten::mvlgamma(Tensor self, int p) -> Tensor").decomposition<mvlgamma>();
-  library.define("aten::special_multigammaln(Tensor self, int p) -> Tensor").decomposition<mvlgamma>();
+  library.define("aten::special_multigammaln(Tensor self, int p) -> Tensor").composite<multigammaln>();
 }
 
 }  // namespace flambeau::ops

@@ -7,6 +7,7 @@
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 
@@ -178,6 +179,15 @@ Four bag_optional(Context& context, const Tensor& weight, const Tensor& indices,
   return run(context, weight, indices, offsets, mode, per_sample, include_last, wrapped, false);
 }
 
+std::vector<Value> bag_parts(Context& c, const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                             bool scale_grad_by_freq, Size mode, bool sparse,
+                             const Tensor* per_sample_weights, bool include_last_offset,
+                             std::optional<Size> padding_idx) {
+  return call<std::vector<Value>>(c, "aten::_embedding_bag", weight, indices, offsets, scale_grad_by_freq,
+                                  mode, sparse, per_sample_weights, include_last_offset,
+                                  padding_idx.value_or(-1));
+}
+
 }  // namespace
 
 void define_embedding_bag(Library& library) {
@@ -205,7 +215,8 @@ void define_embedding_bag(Library& library) {
           "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
           "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
       .shape<bag_shape<Size>, bag_shape<SymInt>>()
-      .function<bag_optional>();
+      .function<bag_optional>()
+      .composite<bag_parts>();
 }
 
 }  // namespace flambeau::ops

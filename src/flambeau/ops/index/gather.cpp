@@ -9,6 +9,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 
 namespace flambeau::ops {
@@ -367,6 +368,24 @@ void index_reduce_kernel(Context& context, const Tensor& self, Size dim, const T
                             include_self, out);
 }
 
+// Without a dimension it stays one operator.
+std::optional<Tensor> take_along_parts(Context& c, const Tensor& self, const Tensor& indices,
+                                       std::optional<Size> given_dim) {
+  if (!given_dim) return std::nullopt;
+  const int64_t dim = wrapped_dim(*given_dim, rank_of(self));
+  const auto widened = [&](const Tensor& x, const Tensor& other) {
+    SymIntList sizes = sizes_of(x);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (static_cast<int64_t>(d) != dim && sizes[d] == SymInt(1)) sizes[d] = sizes_of(other)[d];
+    }
+    return call(c, "aten::expand", x, sizes);
+  };
+  const Tensor index = widened(indices, self);
+  const Tensor source = widened(self, indices);
+  const Tensor places = call(c, "aten::remainder.Scalar", index, size_of(self, dim));
+  return call(c, "aten::gather", source, dim, places);
+}
+
 }  // namespace
 
 void define_gather(Library& library) {
@@ -375,7 +394,8 @@ void define_gather(Library& library) {
       .kernel<gather_kernel>();
   library.define("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
       .shape<take_along_shape<Size>, take_along_shape<SymInt>>()
-      .kernel<take_along_kernel>();
+      .kernel<take_along_kernel>()
+      .composite<take_along_parts>();
   library.define("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
       .shape<scatter_src_shape<Size>, scatter_src_shape<SymInt>>()
       .kernel<scatter_src_kernel<Combine::kReplace>>();

@@ -6,6 +6,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -146,6 +147,10 @@ Tensor masked_index_put(Context& context, const Tensor& self, const Tensor& mask
   return call(context, "aten::index_put", self, clamped, masked, true);
 }
 
+Tensor unsafe_index_parts(Context& c, const Tensor& self, std::span<const Tensor> indices) {
+  return call(c, "aten::index.Tensor", self, indices);
+}
+
 }  // namespace
 
 void define_index(Library& library) {
@@ -160,7 +165,10 @@ void define_index(Library& library) {
   for (const char* const schema :
        {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
         "aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor"}) {
-    library.define(schema).shape<index_shape<Size>, index_shape<SymInt>>().kernel<unsafe_index_kernel>();
+    library.define(schema)
+        .shape<index_shape<Size>, index_shape<SymInt>>()
+        .kernel<unsafe_index_kernel>()
+        .core_decomposition<unsafe_index_parts>();
   }
   for (const char* const schema :
        {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",

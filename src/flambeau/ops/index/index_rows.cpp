@@ -6,6 +6,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 
 namespace flambeau::ops {
@@ -235,6 +236,34 @@ Tensor one_hot(Context& context, const Tensor& self, Size classes) {
   return out;
 }
 
+// ---- as other operators
+TensorList index_along(const Tensor& self, int64_t dim, const Tensor& index) {
+  TensorList indices(static_cast<size_t>(wrapped_dim(dim, rank_of(self))) + 1);
+  indices.back() = index;
+  return indices;
+}
+Tensor index_add_parts(Context& c, const Tensor& self, Size dim, const Tensor& index, const Tensor& source,
+                       Scalar alpha) {
+  const Tensor scaled = alpha.to_double() == 1 ? source : parts::mul(c, source, alpha);
+  return call(c, "aten::index_put", self, index_along(self, dim, index), scaled, true);
+}
+Tensor index_copy_parts(Context& c, const Tensor& self, Size dim, const Tensor& index, const Tensor& source) {
+  return call(c, "aten::index_put", self, index_along(self, dim, index), source);
+}
+// As many classes as the data has: then it stays one operator.
+std::optional<Tensor> one_hot_parts(Context& c, const Tensor& self, Size classes) {
+  if (classes < 0) return std::nullopt;
+  const auto require_all = [&](const Tensor& holds, const char* text) {
+    call<std::vector<Value>>(c, "aten::_assert_async.msg", call(c, "aten::all", holds), text);
+  };
+  require_all(call(c, "aten::ge.Scalar", self, 0), "one_hot: Class values must be non-negative.");
+  require_all(call(c, "aten::lt.Scalar", self, classes),
+              "one_hot: Class values must be smaller than num_classes.");
+  const Tensor line = parts::arange(c, 0, classes, self.dtype(), self.device());
+  const Tensor is_it = call(c, "aten::eq.Tensor", call(c, "aten::unsqueeze", self, -1), line);
+  return parts::to_dtype(c, is_it, DType::kInt64);
+}
+
 // Without a number of classes, data decides.
 std::optional<Info<SymInt>> one_hot_data_shape(DataNumbers&, const Info<SymInt>& self, SymInt classes) {
   if (classes < SymInt(1)) return {};
@@ -259,10 +288,12 @@ void define_index_rows(Library& library) {
       .define(
           "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor")
       .shape<index_add_shape<Size>, index_add_shape<SymInt>>()
-      .kernel<index_add_kernel>();
+      .kernel<index_add_kernel>()
+      .core_decomposition<index_add_parts>();
   library.define("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
       .shape<index_copy_shape<Size>, index_copy_shape<SymInt>>()
-      .kernel<index_copy_kernel>();
+      .kernel<index_copy_kernel>()
+      .core_decomposition<index_copy_parts>();
   library.define("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
       .shape<fill_scalar_shape<Size>, fill_scalar_shape<SymInt>>()
       .kernel<fill_scalar_kernel>();
@@ -271,6 +302,7 @@ void define_index_rows(Library& library) {
       .kernel<fill_tensor_kernel>();
   library.define("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
       .function<one_hot>()
+      .composite<one_hot_parts>()
       .data_shape<one_hot_data_shape>();
 }
 

@@ -7,6 +7,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/rows.h"
 
 namespace flambeau::ops {
@@ -196,6 +197,10 @@ void put_kernel(Context& context, const Tensor& self, const Tensor& index, const
   copy_into(context, target, out);
 }
 
+Tensor take_parts(Context& c, const Tensor& self, const Tensor& index) {
+  return call(c, "aten::index.Tensor", call(c, "aten::reshape", self, Dims{-1}), TensorList{index});
+}
+
 }  // namespace
 
 void define_masked(Library& library) {
@@ -216,7 +221,8 @@ void define_masked(Library& library) {
       .kernel<masked_scatter_kernel>();
   library.define("aten::take(Tensor self, Tensor index) -> Tensor")
       .shape<take_shape<Size>, take_shape<SymInt>>()
-      .kernel<take_kernel>();
+      .kernel<take_kernel>()
+      .core_decomposition<take_parts>();
   library.define("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
       .shape<put_shape<Size>, put_shape<SymInt>>()
       .kernel<put_kernel>();

@@ -7,6 +7,7 @@
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/strides.h"
 
@@ -200,6 +201,20 @@ void with_update_kernel(Context& context, const Tensor& input, const Tensor* wei
                            save_rstd);
 }
 
+// Each form is another operator, all of which give the statistics, too.
+Tensor batch_norm_parts(Context& c, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                        const Tensor* mean, const Tensor* variance, bool training, double momentum,
+                        double eps, bool) {
+  if (!training)
+    return parts::first_of(c, "aten::_native_batch_norm_legit_no_training", input, weight, bias, mean,
+                           variance, momentum, eps);
+  if (mean == nullptr)
+    return parts::first_of(c, "aten::_native_batch_norm_legit.no_stats", input, weight, bias, true, momentum,
+                           eps);
+  return parts::first_of(c, "aten::_native_batch_norm_legit", input, weight, bias, mean, variance, true,
+                         momentum, eps);
+}
+
 std::optional<NormalizationCall> batch_norm_call(const Tensor& input, const Tensor* weight,
                                                  const Tensor* bias, const Tensor* mean,
                                                  const Tensor* variance, bool training, double, double eps) {
@@ -227,6 +242,7 @@ void define_batch_norm(Library& library) {
           "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor")
       .shape<batch_norm_shape<Size>, batch_norm_shape<SymInt>>()
       .kernel<batch_norm_kernel>()
+      .composite<batch_norm_parts>()
       .is(Trait::kAnyLayout)
       .describe<batch_norm_call>()
       .also_writes({"running_mean", "running_var"}, "training");

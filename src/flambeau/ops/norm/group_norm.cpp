@@ -9,6 +9,7 @@
 #include "flambeau/ops/norm/batch_norm.h"
 #include "flambeau/ops/norm/channel_rows.h"
 #include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 
@@ -210,6 +211,44 @@ void instance_norm_kernel(Context& context, const Tensor& input, const Tensor* w
   if (var != nullptr) average_back(context, copies[3], batch, *var);
 }
 
+// ---- as other operators
+Tensor group_norm_parts(Context& c, const Tensor& self, Size groups, const Tensor* weight, const Tensor* bias,
+                        double eps, bool) {
+  const Tensor input = call(c, "aten::contiguous", self);
+  const SymIntList sizes = sizes_of(input);
+  SymInt space = 1;
+  for (size_t d = 2; d < sizes.size(); ++d) space *= sizes[d];
+  return parts::first_of(c, "aten::native_group_norm", input, weight, bias, sizes[0], sizes[1], space, groups,
+                         eps);
+}
+
+// A batch norm of one item that has the channels of all.
+Tensor instance_norm_parts(Context& c, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                           const Tensor* running_mean, const Tensor* running_var, bool use_input_stats,
+                           double momentum, double eps, bool cudnn_enabled) {
+  const SymIntList sizes = sizes_of(input);
+  SymIntList shape = {SymInt(1), sizes[0] * sizes[1]};
+  for (size_t d = 2; d < sizes.size(); ++d) shape.push_back(sizes[d]);
+  const auto repeated = [&](const Tensor* tensor) {
+    return tensor == nullptr ? Value() : Value(call(c, "aten::repeat", *tensor, SymIntList{sizes[0]}));
+  };
+  const Value weights = repeated(weight);
+  const Value biases = repeated(bias);
+  const Value mean = repeated(running_mean);
+  const Value variance = repeated(running_var);
+  const Tensor flat = call(c, "aten::view", call(c, "aten::contiguous", input), shape);
+  const Tensor output = call(c, "aten::batch_norm", flat, weights, biases, mean, variance, use_input_stats,
+                             momentum, eps, cudnn_enabled);
+  const auto keep = [&](const Tensor* running, const Value& updated) {
+    if (running == nullptr || !use_input_stats) return;
+    const Tensor rows = call(c, "aten::view", updated, SymIntList{sizes[0], sizes[1]});
+    call(c, "aten::copy_", call(c, "aten::alias", *running), call(c, "aten::mean.dim", rows, Dims{0}));
+  };
+  keep(running_mean, mean);
+  keep(running_var, variance);
+  return call(c, "aten::view", output, sizes);
+}
+
 }  // namespace
 
 void define_group_norm(Library& library) {
@@ -224,13 +263,15 @@ void define_group_norm(Library& library) {
           "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
           "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor")
       .shape<group_norm_shape<Size>, group_norm_shape<SymInt>>()
-      .kernel<group_norm_kernel>();
+      .kernel<group_norm_kernel>()
+      .composite<group_norm_parts>();
   library
       .define(
           "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
           "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
       .shape<instance_norm_shape<Size>, instance_norm_shape<SymInt>>()
       .kernel<instance_norm_kernel>()
+      .composite<instance_norm_parts>()
       .also_writes({"running_mean", "running_var"}, "use_input_stats");
 }
 

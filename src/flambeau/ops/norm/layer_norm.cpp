@@ -9,6 +9,7 @@
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/row_access.h"
 #include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -182,11 +183,9 @@ void layer_norm_kernel(Context& context, const Tensor& input, std::span<const Si
                        const Tensor* weight, const Tensor* bias, double eps, bool, Tensor& out) {
   run_any(context, input, normalized, weight, bias, eps, out, nullptr, nullptr);
 }
-Tensor layer_norm_decomposition(Context& context, const Tensor& input, std::span<const Size> normalized,
-                                const Tensor* weight, const Tensor* bias, double eps, bool) {
-  const auto value = [](const Tensor* tensor) { return tensor == nullptr ? Value() : Value(*tensor); };
-  return std::get<0>(call<std::tuple<Tensor, Tensor, Tensor>>(context, "aten::native_layer_norm", input,
-                                                              normalized, value(weight), value(bias), eps));
+Tensor layer_norm_parts(Context& context, const Tensor& input, std::span<const SymInt> normalized,
+                        const Tensor* weight, const Tensor* bias, double eps, bool) {
+  return parts::first_of(context, "aten::native_layer_norm", input, normalized, weight, bias, eps);
 }
 
 // ---- RMS norm
@@ -297,6 +296,22 @@ void fused_kernel(Context& context, const Tensor& input, std::span<const Size> n
   rms_any(context, input, normalized, weight, eps, out, &rstd);
 }
 
+// In other types PyTorch computes in float32 between, which is left out.
+std::optional<Tensor> rms_norm_parts(Context& c, const Tensor& input, std::span<const SymInt> normalized,
+                                     const Tensor* weight, std::optional<double> eps) {
+  if (input.dtype() != DType::kFloat32 && input.dtype() != DType::kFloat64) return std::nullopt;
+  Dims dims;
+  for (size_t i = 0; i < normalized.size(); ++i) dims.push_back(rank_of(input) - 1 - static_cast<int64_t>(i));
+  const double least = input.dtype() == DType::kFloat64
+                           ? std::numeric_limits<double>::epsilon()
+                           : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const Tensor squares = call(c, "aten::pow.Tensor_Scalar", input, 2);
+  const Tensor mean = call(c, "aten::mean.dim", squares, dims, true);
+  const Tensor scale = call(c, "aten::rsqrt", call(c, "aten::add.Scalar", mean, eps.value_or(least)));
+  const Tensor result = parts::mul(c, input, scale);
+  return weight == nullptr ? result : parts::mul(c, result, *weight);
+}
+
 }  // namespace
 
 void define_layer_norm(Library& library) {
@@ -312,13 +327,14 @@ void define_layer_norm(Library& library) {
           "float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor")
       .shape<layer_norm_shape<Size>, layer_norm_shape<SymInt>>()
       .kernel<layer_norm_kernel>()
-      .decomposition<layer_norm_decomposition>();
+      .composite<layer_norm_parts>();
   library
       .define(
           "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> "
           "Tensor")
       .shape<rms_norm_shape<Size>, rms_norm_shape<SymInt>>()
-      .kernel<rms_norm_kernel>();
+      .kernel<rms_norm_kernel>()
+      .composite<rms_norm_parts>();
   library
       .define(
           "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> "

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduction.h"
 #include "flambeau/ops/rows.h"
@@ -14,7 +14,9 @@
 namespace flambeau::ops {
 namespace {
 
-enum Reduction : uint8_t { kNone = 0, kMean = 1, kSum = 2 };
+using parts::kMean;
+using parts::kNone;
+using parts::kSum;
 
 // Scores [batch, classes, places]; one target for each of a batch's places.
 void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places, const Tensor& target,
@@ -116,17 +118,53 @@ void nll2d_kernel(Context&, const Tensor& self, const Tensor& target, const Tens
           reduction, ignored, out, total);
 }
 
-Value optional(const Tensor* tensor) { return tensor == nullptr ? Value() : Value(*tensor); }
+// The scores of the targets picked, and the weight of all together.
+std::tuple<Tensor, Tensor> nll_parts(Context& c, const Tensor& given, const Tensor& target,
+                                     const Tensor* weight, Size reduction, SymInt ignored) {
+  Tensor self = given;
+  const int64_t rank = rank_of(self);
+  const int64_t channel = rank < 2 ? 0 : 1;
+  Tensor along;
+  if (weight != nullptr) {
+    along = *weight;
+    if (rank > 1) {
+      SymIntList shape(static_cast<size_t>(rank), SymInt(1));
+      shape[1] = size_of(*weight, 0);
+      along = call(c, "aten::view", along, shape);
+    }
+    self = parts::mul(c, self, along);
+  }
+  const auto counts = [&] { return call(c, "aten::ne.Scalar", target, ignored); };
+  const Tensor is_counted = counts();
+  const Tensor safe = parts::where(c, is_counted, target, parts::scalar(c, 0, target));
+  const Tensor place = call(c, "aten::unsqueeze", safe, channel);
+  const auto picked = [&](const Tensor& from) {
+    return call(c, "aten::squeeze.dim", call(c, "aten::gather", from, channel, place), channel);
+  };
+  const Tensor scores = call(c, "aten::neg", picked(self));
+  Tensor result = parts::where(c, counts(), scores, parts::scalar(c, 0, self));
+  if (reduction == kNone && rank > 1) return {result, parts::full(c, {}, 0.0, self)};
+  Tensor total;
+  if (weight != nullptr) {
+    const Tensor wide = call(c, "aten::expand", along, sizes_of(self));
+    total = call(c, "aten::sum", parts::where(c, counts(), picked(wide), parts::scalar(c, 0, self)));
+  } else {
+    total = call(c, "aten::sum", counts());
+    if (total.dtype() != self.dtype())
+      total = call_with(c, "aten::_to_copy", {total}, {{"dtype", self.dtype()}, {"device", self.device()}});
+  }
+  result = call(c, "aten::sum", result);
+  if (reduction == kMean) result = parts::div(c, result, total);
+  return {result, total};
+}
 
 Tensor nll_loss(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                Size reduction, Size ignored) {
-  return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss_forward", self, target,
-                                                      optional(weight), reduction, ignored));
+                Size reduction, SymInt ignored) {
+  return parts::first_of(context, "aten::nll_loss_forward", self, target, weight, reduction, ignored);
 }
 Tensor nll_loss2d(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                  Size reduction, Size ignored) {
-  return std::get<0>(call<std::tuple<Tensor, Tensor>>(context, "aten::nll_loss2d_forward", self, target,
-                                                      optional(weight), reduction, ignored));
+                  Size reduction, SymInt ignored) {
+  return parts::first_of(context, "aten::nll_loss2d_forward", self, target, weight, reduction, ignored);
 }
 template <typename N>
 Info<N> nll_loss_nd_shape(const Info<N>& self, const Info<N>& target, const Info<N>*, Size reduction, N) {
@@ -143,91 +181,91 @@ Info<N> nll_loss_nd_shape(const Info<N>& self, const Info<N>& target, const Info
 }
 
 Tensor nll_loss_nd(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                   Size reduction, Size ignored) {
-  if (self.dim() == 0) {
+                   Size reduction, SymInt ignored) {
+  const int64_t rank = rank_of(self);
+  if (rank == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Expected 1 or more dimensions (got 0)");
   }
-  if (self.dim() <= 2) return nll_loss(context, self, target, weight, reduction, ignored);
-  if (self.dim() == 4) return nll_loss2d(context, self, target, weight, reduction, ignored);
-  Dims expected = self.sizes();
+  if (rank <= 2) return nll_loss(context, self, target, weight, reduction, ignored);
+  if (rank == 4) return nll_loss2d(context, self, target, weight, reduction, ignored);
+  SymIntList expected = sizes_of(self);
+  const SymInt batch = expected[0];
+  const SymInt classes = expected[1];
   expected.erase(1);
-  if (!(target.sizes() == expected)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("Expected target size {}, got {}", Value(expected).summary(),
-                            Value(target.sizes()).summary()));
+  if (!(sizes_of(target) == expected)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("Expected target size {}, got {}",
+                                                         sizes_text(expected), sizes_text(sizes_of(target))));
   }
-  const int64_t batch = self.sizes()[0];
-  const int64_t classes = self.sizes()[1];
-  const int64_t places = batch == 0 ? 0 : target.element_count() / batch;
-  const Tensor scores = call(context, "aten::reshape", self, Dims{batch, classes, 1, places});
-  const Tensor wanted = call(context, "aten::reshape", target, Dims{batch, 1, places});
+  // What is left is found by itself, unless there is nothing.
+  const SymInt places = is_literally(count_of(target), 0) ? SymInt(0) : SymInt(-1);
+  const Tensor scores = call(context, "aten::reshape", self, SymIntList{batch, classes, SymInt(1), places});
+  const Tensor wanted = call(context, "aten::reshape", target, SymIntList{batch, SymInt(1), places});
   const Tensor loss = nll_loss2d(context, scores, wanted, weight, reduction, ignored);
   return reduction == kNone ? call(context, "aten::reshape", loss, expected) : loss;
 }
 
 // ---- cross entropy
 Tensor along_classes(Context& context, const Tensor& weight, const Tensor& self) {
-  if (self.dim() <= 1) return weight;
-  Dims sizes(self.dim(), 1);
-  sizes[1] = weight.element_count();
+  if (rank_of(self) <= 1) return weight;
+  SymIntList sizes(static_cast<size_t>(rank_of(self)), SymInt(1));
+  sizes[1] = count_of(weight);
   return call(context, "aten::reshape", weight, sizes);
+}
+
+double share_of(double smoothing, const Tensor& self, int64_t class_dim) {
+  return smoothing / static_cast<double>(fixed(size_of(self, class_dim)));
 }
 
 Tensor with_probabilities(Context& context, const Tensor& self, Tensor target, const Tensor* weight,
                           int64_t reduction, double smoothing, int64_t class_dim) {
-  const int64_t classes = self.sizes()[static_cast<size_t>(class_dim)];
   if (smoothing > 0) {
     target = call(context, "aten::add.Scalar", call(context, "aten::mul.Scalar", target, 1 - smoothing),
-                  smoothing / static_cast<double>(classes));
+                  share_of(smoothing, self, class_dim));
   }
-  Tensor product = call(context, "aten::mul.Tensor",
-                        call(context, "aten::log_softmax.int", self, class_dim, Value(self.dtype())), target);
-  if (weight != nullptr) {
-    product = call(context, "aten::mul.Tensor", product, along_classes(context, *weight, self));
-  }
+  Tensor product =
+      parts::mul(context, call(context, "aten::log_softmax.int", self, class_dim, self.dtype()), target);
+  if (weight != nullptr) product = parts::mul(context, product, along_classes(context, *weight, self));
   if (reduction == kNone) {
     return call(context, "aten::neg", call(context, "aten::sum.dim_IntList", product, Dims{class_dim}));
   }
   const Tensor sum = call(context, "aten::neg", call(context, "aten::sum", product));
   if (reduction == kSum) return sum;
-  const int64_t samples = classes == 0 ? 0 : self.element_count() / classes;
+  SymInt samples = 1;
+  for (int64_t d = 0; d < rank_of(self); ++d) {
+    if (d != class_dim) samples *= size_of(self, d);
+  }
   return call(context, "aten::div.Scalar", sum, samples);
 }
 
 Tensor with_smoothing(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                      int64_t reduction, int64_t ignored, double smoothing, int64_t class_dim) {
-  const Tensor input = call(context, "aten::log_softmax.int", self, class_dim, Value(self.dtype()));
-  const Tensor nll = call(context, "aten::nll_loss_nd", input, target, optional(weight), reduction, ignored);
+                      int64_t reduction, const SymInt& ignored, double smoothing, int64_t class_dim) {
+  const Tensor input = call(context, "aten::log_softmax.int", self, class_dim, self.dtype());
+  const Tensor nll = call(context, "aten::nll_loss_nd", input, target, weight, reduction, ignored);
   Tensor smooth = input;
-  if (weight != nullptr) {
-    smooth = call(context, "aten::mul.Tensor", smooth, along_classes(context, *weight, self));
-  }
+  if (weight != nullptr) smooth = parts::mul(context, smooth, along_classes(context, *weight, self));
   smooth = call(context, "aten::neg", call(context, "aten::sum.dim_IntList", smooth, Dims{class_dim}));
   const Tensor is_ignored = call(context, "aten::eq.Scalar", target, ignored);
   smooth = call(context, "aten::masked_fill.Scalar", smooth, is_ignored, 0.0);
   if (reduction == kSum) {
     smooth = call(context, "aten::sum", smooth);
   } else if (reduction == kMean) {
-    const Tensor counted = call(context, "aten::logical_not", is_ignored);
-    const Tensor sum = call(context, "aten::sum", smooth);
+    Tensor total = call(context, "aten::bitwise_not", is_ignored);
     if (weight != nullptr) {
-      const Tensor kept = call(context, "aten::masked_select", target, counted);
-      smooth = call(context, "aten::div.Tensor", sum,
-                    call(context, "aten::sum", call(context, "aten::index_select", *weight, 0, kept)));
-    } else {
-      smooth = call(context, "aten::div.Tensor", sum, call(context, "aten::sum", counted));
+      const Tensor kept = call(context, "aten::masked_select", target, total);
+      total = call(context, "aten::index_select", *weight, 0, kept);
     }
+    total = call(context, "aten::sum", total);
+    smooth = parts::div(context, call(context, "aten::sum", smooth), total);
   }
-  const auto classes = static_cast<double>(self.sizes()[static_cast<size_t>(class_dim)]);
-  return call(context, "aten::add.Tensor", call(context, "aten::mul.Scalar", nll, 1 - smoothing),
-              call(context, "aten::mul.Scalar", smooth, smoothing / classes));
+  const Tensor share = call(context, "aten::mul.Scalar", smooth, share_of(smoothing, self, class_dim));
+  return parts::add(context, call(context, "aten::mul.Scalar", nll, 1 - smoothing), share);
 }
 
 Tensor cross_entropy(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
-                     Size reduction, Size ignored, double smoothing) {
-  const int64_t class_dim = self.dim() == 1 ? 0 : 1;
-  wrap_dim(class_dim, self.dim());  // a number has no classes
-  if (self.sizes() == target.sizes()) {
+                     Size reduction, SymInt ignored, double smoothing) {
+  const int64_t class_dim = rank_of(self) == 1 ? 0 : 1;
+  wrap_dim(class_dim, rank_of(self));  // a number has no classes
+  if (sizes_of(self) == sizes_of(target)) {
     if (!is_floating(target.dtype())) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("Expected floating point type for target with class probabilities, got {}",
@@ -238,8 +276,8 @@ Tensor cross_entropy(Context& context, const Tensor& self, const Tensor& target,
   if (smoothing > 0) {
     return with_smoothing(context, self, target, weight, reduction, ignored, smoothing, class_dim);
   }
-  const Tensor input = call(context, "aten::log_softmax.int", self, class_dim, Value(self.dtype()));
-  return call(context, "aten::nll_loss_nd", input, target, optional(weight), reduction, ignored);
+  const Tensor input = call(context, "aten::log_softmax.int", self, class_dim, self.dtype());
+  return call(context, "aten::nll_loss_nd", input, target, weight, reduction, ignored);
 }
 
 }  // namespace
@@ -250,34 +288,36 @@ void define_nll_loss(Library& library) {
           "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
           "ignore_index) -> (Tensor output, Tensor total_weight)")
       .shape<nll_shape<Size>, nll_shape<SymInt>>()
-      .kernel<nll_kernel>();
+      .kernel<nll_kernel>()
+      .core_decomposition<nll_parts>();
   library
       .define(
           "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
           "ignore_index) -> (Tensor output, Tensor total_weight)")
       .shape<nll2d_shape<Size>, nll2d_shape<SymInt>>()
-      .kernel<nll2d_kernel>();
+      .kernel<nll2d_kernel>()
+      .core_decomposition<nll_parts>();
   library
       .define(
           "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
           "ignore_index=-100) -> Tensor")
-      .decomposition<nll_loss>();
+      .composite<nll_loss>();
   library
       .define(
           "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
           "ignore_index=-100) -> Tensor")
-      .decomposition<nll_loss2d>();
+      .composite<nll_loss2d>();
   library
       .define(
           "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
           "ignore_index=-100) -> Tensor")
       .shape<nll_loss_nd_shape<Size>, nll_loss_nd_shape<SymInt>>()
-      .decomposition<nll_loss_nd>();
+      .composite<nll_loss_nd>();
   library
       .define(
           "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
           "ignore_index=-100, float label_smoothing=0.) -> Tensor")
-      .decomposition<cross_entropy>();
+      .composite<cross_entropy>();
 }
 
 }  // namespace flambeau::ops

@@ -3,10 +3,10 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/lines.h"
 #include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/rows.h"
@@ -131,6 +131,23 @@ void safe_softmax_kernel(Context& context, const Tensor& self, Size dim, std::op
               "softmax_lastdim_kernel_impl", out);
 }
 
+// ---- as other operators
+template <bool kLog>
+Tensor softmax_parts(Context& c, const Tensor& self, Size dim, std::optional<DType> dtype) {
+  Tensor input = self;
+  if (dtype && *dtype != self.dtype()) {
+    input = call_with(c, "aten::_to_copy", {input},
+                      {{"dtype", *dtype}, {"layout", Layout::kStrided}, {"device", input.device()}});
+  }
+  return call(c, kLog ? "aten::_log_softmax" : "aten::_softmax", input, dim, false);
+}
+Tensor safe_softmax_parts(Context& c, const Tensor& self, Size dim, std::optional<DType> dtype) {
+  const Tensor result = call(c, "aten::softmax.int", self, dim, dtype);
+  const Tensor is_masked = call(c, "aten::eq.Scalar", self, -std::numeric_limits<double>::infinity());
+  const Tensor is_empty = call(c, "aten::all.dim", is_masked, dim, true);
+  return parts::where(c, is_empty, call(c, "aten::zeros_like", result), result);
+}
+
 }  // namespace
 
 void define_softmax(Library& library) {
@@ -145,18 +162,21 @@ void define_softmax(Library& library) {
         "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"}) {
     library.define(schema)
         .shape<softmax_int_shape<Size>, softmax_int_shape<SymInt>>()
-        .kernel<softmax_int_kernel<false>>();
+        .kernel<softmax_int_kernel<false>>()
+        .composite<softmax_parts<false>>();
   }
   for (const char* const schema :
        {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
         "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}) {
     library.define(schema)
         .shape<softmax_int_shape<Size>, softmax_int_shape<SymInt>>()
-        .kernel<softmax_int_kernel<true>>();
+        .kernel<softmax_int_kernel<true>>()
+        .composite<softmax_parts<true>>();
   }
   library.define("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
       .shape<softmax_int_shape<Size>, softmax_int_shape<SymInt>>()
-      .kernel<safe_softmax_kernel>();
+      .kernel<safe_softmax_kernel>()
+      .core_decomposition<safe_softmax_parts>();
 }
 
 }  // namespace flambeau::ops

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/pool/pooling.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
@@ -90,6 +91,29 @@ void adaptive_avg_kernel(Context& context, const Tensor& self, Numbers, Tensor& 
   pool_mean(context, adaptive_windows(self, out, kDims).shape, self, out);
 }
 
+// ---- as other operators: along a line as along an image of one row
+
+Tensor avg_pool1d_parts(Context& c, const Tensor& self, std::span<const Size> kernel,
+                        std::span<const Size> stride, std::span<const Size> padding, bool ceil_mode,
+                        bool count_include_pad) {
+  const Tensor output =
+      call(c, "aten::avg_pool2d", call(c, "aten::unsqueeze", self, -2), with_row(kernel, 1),
+           with_row(stride.empty() ? kernel : stride, 1), with_row(padding, 0), ceil_mode, count_include_pad);
+  return call(c, "aten::squeeze.dim", output, -2);
+}
+Tensor adaptive_avg_pool1d_parts(Context& c, const Tensor& self, std::span<const Size> output_size) {
+  const Tensor output =
+      call(c, "aten::adaptive_avg_pool2d", call(c, "aten::unsqueeze", self, -2), with_row(output_size, 1));
+  return call(c, "aten::squeeze.dim", output, -2);
+}
+template <size_t kDims>
+Tensor adaptive_avg_pool_parts(Context& c, const Tensor& self, std::span<const SymInt> output_size) {
+  const bool is_mean =
+      std::ranges::all_of(output_size, [](const SymInt& size) { return is_literally(size, 1); });
+  if (is_mean) return call(c, "aten::mean.dim", self, kDims == 2 ? Dims{-1, -2} : Dims{-1, -2, -3}, true);
+  return call(c, kDims == 2 ? "aten::_adaptive_avg_pool2d" : "aten::_adaptive_avg_pool3d", self, output_size);
+}
+
 }  // namespace
 
 void define_avg_pool(Library& library) {
@@ -98,7 +122,8 @@ void define_avg_pool(Library& library) {
           "aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
           "ceil_mode=False, bool count_include_pad=True) -> Tensor")
       .shape<avg_pool1d_shape<Size>, avg_pool1d_shape<SymInt>>()
-      .kernel<avg_pool1d_kernel>();
+      .kernel<avg_pool1d_kernel>()
+      .composite<avg_pool1d_parts>();
   library
       .define(
           "aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
@@ -115,23 +140,26 @@ void define_avg_pool(Library& library) {
       .kernel<avg_pool_kernel<3>>();
   library.define("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
       .shape<adaptive_avg1d_shape<Size>, adaptive_avg1d_shape<SymInt>>()
-      .kernel<adaptive_avg_kernel<1>>();
-  for (const char* const schema :
-       {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-        "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"}) {
-    library.define(schema)
-        .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
-        .kernel<adaptive_avg_kernel<2>>()
-        .is(Trait::kAnyLayout)
-        .work<reduction_work>();
-  }
-  for (const char* const schema :
-       {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
-        "aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"}) {
-    library.define(schema)
-        .shape<adaptive_avg_shape<Size, 3>, adaptive_avg_shape<SymInt, 3>>()
-        .kernel<adaptive_avg_kernel<3>>();
-  }
+      .kernel<adaptive_avg_kernel<1>>()
+      .composite<adaptive_avg_pool1d_parts>();
+  library.define("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
+      .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
+      .kernel<adaptive_avg_kernel<2>>()
+      .composite<adaptive_avg_pool_parts<2>>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
+  library.define("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
+      .shape<adaptive_avg_shape<Size, 2>, adaptive_avg_shape<SymInt, 2>>()
+      .kernel<adaptive_avg_kernel<2>>()
+      .is(Trait::kAnyLayout)
+      .work<reduction_work>();
+  library.define("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
+      .shape<adaptive_avg_shape<Size, 3>, adaptive_avg_shape<SymInt, 3>>()
+      .kernel<adaptive_avg_kernel<3>>()
+      .composite<adaptive_avg_pool_parts<3>>();
+  library.define("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
+      .shape<adaptive_avg_shape<Size, 3>, adaptive_avg_shape<SymInt, 3>>()
+      .kernel<adaptive_avg_kernel<3>>();
 }
 
 }  // namespace flambeau::ops

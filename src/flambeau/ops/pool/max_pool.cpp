@@ -1,5 +1,6 @@
 // The largest element of windows, with and without its index.
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/pool/pooling.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
@@ -72,20 +73,44 @@ void adaptive_max_kernel(Context& context, const Tensor& self, Numbers, Tensor& 
   pool_max(context, adaptive_windows(self, values, kDims).shape, self, values, &indices);
 }
 
+// ---- as other operators
+
+template <size_t kDims>
+Tensor max_pool_parts(Context& c, const Tensor& self, std::span<const Size> kernel,
+                      std::span<const Size> stride, std::span<const Size> padding,
+                      std::span<const Size> dilation, bool ceil_mode) {
+  if (kDims > 1)
+    return parts::first_of(c, kDims == 2 ? "aten::max_pool2d_with_indices" : "aten::max_pool3d_with_indices",
+                           self, kernel, stride, padding, dilation, ceil_mode);
+  const Tensor output = call(c, "aten::max_pool2d", call(c, "aten::unsqueeze", self, -2), with_row(kernel, 1),
+                             with_row(stride.empty() ? kernel : stride, 1), with_row(padding, 0),
+                             with_row(dilation, 1), ceil_mode);
+  return call(c, "aten::squeeze.dim", output, -2);
+}
+std::tuple<Tensor, Tensor> adaptive_max_pool1d_parts(Context& c, const Tensor& self,
+                                                     std::span<const Size> output_size) {
+  const auto [values, indices] = call<std::tuple<Tensor, Tensor>>(
+      c, "aten::adaptive_max_pool2d", call(c, "aten::unsqueeze", self, -2), with_row(output_size, 1));
+  const Tensor lowered = call(c, "aten::squeeze.dim", values, -2);
+  return {lowered, call(c, "aten::squeeze.dim", indices, -2)};
+}
+
 template <size_t kDims>
 void define_dims(Library& library, std::string_view plain, std::string_view indexed,
                  std::string_view adaptive) {
   library.define(plain)
       .template shape<max_pool_shape<Size, kDims>, max_pool_shape<SymInt, kDims>>()
       .template kernel<max_pool_kernel<kDims>>()
+      .template composite<max_pool_parts<kDims>>()
       .is(Trait::kAnyLayout, kDims == 2)
       .template work<reduction_work>();
   library.define(indexed)
       .template shape<max_pool_indices_shape<Size, kDims>, max_pool_indices_shape<SymInt, kDims>>()
       .template kernel<max_pool_indices_kernel<kDims>>();
-  library.define(adaptive)
-      .template shape<adaptive_max_shape<Size, kDims>, adaptive_max_shape<SymInt, kDims>>()
+  Definition form = library.define(adaptive);
+  form.template shape<adaptive_max_shape<Size, kDims>, adaptive_max_shape<SymInt, kDims>>()
       .template kernel<adaptive_max_kernel<kDims>>();
+  if constexpr (kDims == 1) form.template composite<adaptive_max_pool1d_parts>();
 }
 
 }  // namespace

@@ -99,4 +99,11 @@ void pool_max(Context& context, const PoolShape& shape, const Tensor& input, con
               const Tensor* indices);
 void pool_mean(Context& context, const PoolShape& shape, const Tensor& input, const Tensor& out);
 
+// Numbers along a line as those of an image of one row.
+inline Dims with_row(std::span<const Size> numbers, int64_t row) {
+  Dims both(numbers);
+  if (!both.empty()) both.insert(0, row);
+  return both;
+}
+
 }  // namespace flambeau::ops

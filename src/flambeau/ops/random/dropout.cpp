@@ -6,6 +6,7 @@
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/random/draw.h"
 #include "flambeau/ops/strides.h"
 #include "flambeau/ops/view/rules.h"
@@ -102,25 +103,44 @@ std::tuple<Tensor, Tensor> native_dropout(Context& context, const Tensor& input,
   return {call(context, "aten::mul.Tensor", kept, factor), mask};
 }
 
+// ---- as other operators
+Tensor dropout_parts(Context& c, const Tensor& input, double p, bool train) {
+  return train ? parts::first_of(c, "aten::native_dropout", input, p, true) : call(c, "aten::clone", input);
+}
+Tensor feature_dropout_parts(Context& c, const Tensor& input, double p, bool train) {
+  if (!train || p == 0) return input;
+  SymIntList shape = sizes_of(input);
+  for (size_t d = 2; d < shape.size(); ++d) shape[d] = 1;
+  const Tensor kept = call(c, "aten::bernoulli.p", parts::empty(c, shape, input), 1 - p);
+  return parts::mul(c, input, call(c, "aten::div.Scalar", kept, 1 - p));
+}
+std::optional<Tensor> alpha_dropout_parts(Context&, const Tensor& input, double p, bool train) {
+  return !train || p == 0 ? std::optional(input) : std::nullopt;
+}
+
 }  // namespace
 
 void define_dropout(Library& library) {
   library.define("aten::dropout(Tensor input, float p, bool train) -> Tensor")
       .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<false, false>>()
-      .random();
+      .random()
+      .composite<dropout_parts>();
   library.define("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
       .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<true, false>>()
-      .random();
+      .random()
+      .composite<feature_dropout_parts>();
   library.define("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor")
       .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<false, true>>()
-      .random();
+      .random()
+      .composite<alpha_dropout_parts>();
   library.define("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")
       .shape<dropped_shape<Size>, dropped_shape<SymInt>>()
       .function<dropped<true, true>>()
-      .random();
+      .random()
+      .composite<alpha_dropout_parts>();
   library.define("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
       .function<drop_in_place<false, false>>()
       .random();

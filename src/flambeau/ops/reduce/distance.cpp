@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -126,10 +126,13 @@ void pdist_kernel(Context&, const Tensor& self, double p, Tensor& out) {
   write_all(result, out);
 }
 
-Tensor pairwise_distance(Context& context, const Tensor& x1, const Tensor& x2, double p, double eps,
-                         bool keep) {
-  const Tensor difference = call(context, "aten::add.Scalar", call(context, "aten::sub.Tensor", x1, x2), eps);
-  return call(context, "aten::norm.ScalarOpt_dim", difference, p, Dims{-1}, keep);
+Tensor cdist_parts(Context& c, const Tensor& x1, const Tensor& x2, double p, std::optional<Size> mode) {
+  return call(c, "aten::_cdist_forward", x1, x2, p, mode);
+}
+
+Tensor pairwise_distance(Context& c, const Tensor& x1, const Tensor& x2, double p, double eps, bool keep) {
+  const Tensor moved = call(c, "aten::add.Scalar", parts::sub(c, x1, x2), eps);
+  return call(c, "aten::linalg_vector_norm", moved, p, Dims{rank_of(moved) - 1}, keep);
 }
 
 template <typename N>
@@ -139,34 +142,37 @@ Info<N> cosine_similarity_shape(const Info<N>& x1, const Info<N>& x2, Size dim, 
   return contiguous<N>(result_type(x1, x2), std::move(sizes), x1.device);
 }
 
-Tensor cosine_similarity(Context& context, const Tensor& x1, const Tensor& x2, Size dim, double eps) {
-  const DType common = result_type(x1, x2);
+Tensor cosine_similarity(Context& c, const Tensor& x1, const Tensor& x2, Size dim, double eps) {
+  const DType common = result_type(symbolic_info(x1), symbolic_info(x2));
   if (!is_floating(common)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("expected common dtype to be floating point, yet common dtype is {}",
                             dtype_name(common)));
   }
-  const Dims sizes = broadcast(x1.sizes(), x2.sizes());
-  const auto unit = [&](const Tensor& x) {
-    const Tensor same =
-        call(context, "aten::expand",
-             x.dtype() == common ? x : call(context, "aten::to.dtype", x, Value(common)), sizes);
-    const Tensor norm = call(context, "aten::clamp_min",
-                             call(context, "aten::linalg_vector_norm", same, 2, Dims{dim}, true), eps);
-    return call(context, "aten::div.Tensor", same, norm);
-  };
-  return call(context, "aten::sum.dim_IntList", call(context, "aten::mul.Tensor", unit(x1), unit(x2)),
-              Dims{dim});
+  const TensorList same = call<TensorList>(
+      c, "aten::broadcast_tensors",
+      TensorList{call(c, "aten::to.dtype", x1, common), call(c, "aten::to.dtype", x2, common)});
+  const int64_t along = wrapped_dim(dim, rank_of(same[0]));
+  const Tensor least =
+      call_with(c, "aten::scalar_tensor", {eps}, {{"dtype", common}, {"device", x1.device()}});
+  TensorList units;
+  for (const Tensor& x : same) {
+    const Tensor norm = call(c, "aten::clone", call(c, "aten::linalg_vector_norm", x, 2, Dims{along}, true));
+    units.push_back(parts::div(c, x, call(c, "aten::clamp.Tensor", norm, least)));
+  }
+  return call(c, "aten::sum.dim_IntList", parts::mul(c, units[0], units[1]), Dims{along});
 }
 
 }  // namespace
 
 void define_distance(Library& library) {
-  for (const char* const schema :
-       {"aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
-        "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
-    library.define(schema).shape<cdist_shape<Size>, cdist_shape<SymInt>>().kernel<cdist_kernel>();
-  }
+  library.define("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")
+      .shape<cdist_shape<Size>, cdist_shape<SymInt>>()
+      .kernel<cdist_kernel>()
+      .composite<cdist_parts>();
+  library.define("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
+      .shape<cdist_shape<Size>, cdist_shape<SymInt>>()
+      .kernel<cdist_kernel>();
   library.define("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor")
       .shape<euclidean_shape<Size>, euclidean_shape<SymInt>>()
       .kernel<euclidean_kernel>();
@@ -178,10 +184,10 @@ void define_distance(Library& library) {
       .define(
           "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool "
           "keepdim=False) -> Tensor")
-      .decomposition<pairwise_distance>();
+      .composite<pairwise_distance>();
   library.define("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
       .shape<cosine_similarity_shape<Size>, cosine_similarity_shape<SymInt>>()
-      .decomposition<cosine_similarity>();
+      .composite<cosine_similarity>();
 }
 
 }  // namespace flambeau::ops

@@ -1,5 +1,6 @@
 // Whether any, or every, element is true.
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/reduction.h"
 
 namespace flambeau::ops {
@@ -71,20 +72,35 @@ void dims_kernel(Context& context, const Tensor& self, OptionalDims dims, bool, 
   run_logic<kAny>(context, self, logic_dims(dims, self.dim()), out);
 }
 
+// ---- as other operators
+Tensor negated(Context& c, const Tensor& x) { return call(c, "aten::logical_not", x); }
+Tensor all_parts(Context& c, const Tensor& self) {
+  return negated(c, call(c, "aten::any.dims", negated(c, self)));
+}
+Tensor all_dim_parts(Context& c, const Tensor& self, Size dim, bool keep) {
+  return negated(c, call(c, "aten::any.dim", negated(c, self), dim, keep));
+}
+
+Tensor all_dims_parts(Context& c, const Tensor& self, const Value& dims, bool keep) {
+  return negated(c, call(c, "aten::any.dims", negated(c, self), dims, keep));
+}
+
 template <bool kAny>
 void define_one(Library& library, const char* all, const char* dim, const char* dims, const char* alias) {
-  library.define(all)
-      .template shape<all_shape<Size>, all_shape<SymInt>>()
-      .template kernel<all_kernel<kAny>>();
+  Definition of_all = library.define(all);
+  of_all.template shape<all_shape<Size>, all_shape<SymInt>>().template kernel<all_kernel<kAny>>();
   library.define(alias)
       .template shape<all_shape<Size>, all_shape<SymInt>>()
       .template kernel<all_kernel<kAny>>();
-  library.define(dim)
-      .template shape<dim_shape<Size>, dim_shape<SymInt>>()
-      .template kernel<dim_kernel<kAny>>();
-  library.define(dims)
-      .template shape<dims_shape<Size>, dims_shape<SymInt>>()
-      .template kernel<dims_kernel<kAny>>();
+  Definition of_dim = library.define(dim);
+  of_dim.template shape<dim_shape<Size>, dim_shape<SymInt>>().template kernel<dim_kernel<kAny>>();
+  Definition of_dims = library.define(dims);
+  of_dims.template shape<dims_shape<Size>, dims_shape<SymInt>>().template kernel<dims_kernel<kAny>>();
+  if constexpr (!kAny) {
+    of_all.template core_decomposition<all_parts>();
+    of_dim.template core_decomposition<all_dim_parts>();
+    of_dims.template core_decomposition<all_dims_parts>();
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 
 namespace flambeau::ops {
 namespace {
@@ -16,19 +17,19 @@ Dims two_dims(const Tensor& self, std::span<const Size> dims) {
   if (dims.size() != 2) {
     throw Error(ErrorCode::kInvalidArgument, "linalg.matrix_norm: dim must be a 2-tuple");
   }
-  if (self.dim() < 2) {
+  if (rank_of(self) < 2) {
     throw Error(ErrorCode::kInvalidArgument,
                 "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.");
   }
-  const Dims wrapped{static_cast<int64_t>(wrap_dim(dims[0], self.dim())),
-                     static_cast<int64_t>(wrap_dim(dims[1], self.dim()))};
+  const Dims wrapped{static_cast<int64_t>(wrap_dim(dims[0], rank_of(self))),
+                     static_cast<int64_t>(wrap_dim(dims[1], rank_of(self)))};
   if (wrapped[0] == wrapped[1]) {
     throw Error(ErrorCode::kInvalidArgument, "linalg.matrix_norm: dims must be different");
   }
   return wrapped;
 }
 
-Tensor vector_norm(Context& context, const Tensor& self, double order, const Value& dims, bool keep,
+Tensor vector_norm(Context& context, const Tensor& self, const Value& order, const Value& dims, bool keep,
                    std::optional<DType> dtype) {
   return call_with(context, "aten::linalg_vector_norm", {self, order, dims, keep}, {{"dtype", Value(dtype)}});
 }
@@ -36,7 +37,7 @@ Tensor vector_norm(Context& context, const Tensor& self, double order, const Val
 // The singular values of the matrices, as the last dimension.
 Tensor singular_values(Context& context, const Tensor& self, const Dims& dims, std::optional<DType> dtype) {
   Dims order;
-  for (int64_t d = 0; d < static_cast<int64_t>(self.dim()); ++d) {
+  for (int64_t d = 0; d < static_cast<int64_t>(rank_of(self)); ++d) {
     if (d != dims[0] && d != dims[1]) order.push_back(d);
   }
   order.push_back(dims[0]);
@@ -53,7 +54,7 @@ Tensor put_dims_back(Context& context, Tensor result, const Dims& dims, bool kee
 }
 Tensor extreme(Context& context, const Tensor& values, bool largest, int64_t dim, bool keep) {
   // The largest of nothing is 0 here.
-  if (largest && values.sizes()[wrap_dim(dim, values.dim())] == 0) {
+  if (largest && size_of(values, dim) == SymInt(0)) {
     return call(context, "aten::sum.dim_IntList", values, Dims{dim}, keep);
   }
   return call(context, largest ? "aten::amax" : "aten::amin", values, Dims{dim}, keep);
@@ -72,7 +73,8 @@ Tensor matrix_norm(Context& context, const Tensor& self, Scalar order, std::span
   }
   if (std::isinf(ord)) std::swap(pair[0], pair[1]);
   if (!keep && pair[0] < pair[1]) --pair[1];
-  return extreme(context, vector_norm(context, self, 1, Dims{pair[0]}, keep, dtype), ord > 0, pair[1], keep);
+  return extreme(context, vector_norm(context, self, 1.0, Dims{pair[0]}, keep, dtype), ord > 0, pair[1],
+                 keep);
 }
 Tensor matrix_norm_named(Context& context, const Tensor& self, std::string_view order,
                          std::span<const Size> dims, bool keep, std::optional<DType> dtype) {
@@ -89,7 +91,7 @@ Tensor matrix_norm_named(Context& context, const Tensor& self, std::string_view 
 
 Tensor linalg_norm(Context& context, const Tensor& self, std::optional<Scalar> order, OptionalDims dims,
                    bool keep, std::optional<DType> dtype) {
-  if (order && (dims ? dims->size() == 2 : self.dim() == 2)) {
+  if (order && (dims ? dims->size() == 2 : rank_of(self) == 2)) {
     const Dims both{0, 1};
     return matrix_norm(context, self, *order, dims ? *dims : checked(both), keep, dtype);
   }
@@ -117,22 +119,22 @@ void define_matrix_norms(Library& library) {
       .define(
           "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
-      .decomposition<matrix_norm>();
+      .composite<matrix_norm>();
   library
       .define(
           "aten::linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool "
           "keepdim=False, *, ScalarType? dtype=None) -> Tensor")
-      .decomposition<matrix_norm_named>();
+      .composite<matrix_norm_named>();
   library
       .define(
           "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
-      .decomposition<linalg_norm>();
+      .composite<linalg_norm>();
   library
       .define(
           "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
           "ScalarType? dtype=None) -> Tensor")
-      .decomposition<linalg_norm_named>();
+      .composite<linalg_norm_named>();
   library.define("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor")
       .decomposition<nuclear_norm>();
   library.define("aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor")

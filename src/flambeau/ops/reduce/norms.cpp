@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/norm/row_loops.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/reduction.h"
@@ -275,6 +275,33 @@ void logsumexp_kernel(Context& context, const Tensor& self, std::span<const Size
            reduced_dims(dims, self.dim()), fold, outputs, &op);
 }
 
+Tensor logsumexp_parts(Context& c, const Tensor& self, std::span<const Size> dims, bool keep) {
+  const Tensor most = call(c, "aten::amax", self, dims, true);
+  const Tensor is_infinite =
+      call(c, "aten::eq.Scalar", call(c, "aten::abs", most), std::numeric_limits<double>::infinity());
+  const Tensor safe = parts::where(c, is_infinite, parts::scalar(c, 0.0, self), most);
+  const Tensor shift = keep ? safe : call(c, "aten::squeeze.dims", safe, dims);
+  const Tensor powers = call(c, "aten::exp", parts::sub(c, self, safe));
+  const Tensor sum = call(c, "aten::sum.dim_IntList", powers, dims, keep);
+  return parts::add(c, call(c, "aten::log", sum), shift);
+}
+
+// ---- old names of the norm of vectors
+Tensor norm_dim_dtype_parts(Context& c, const Tensor& self, std::optional<Scalar> p, const Value& dims,
+                            bool keep, const Value& dtype) {
+  return call_with(c, "aten::linalg_vector_norm", {self, p ? Value(*p) : Value(2), dims, keep},
+                   {{"dtype", dtype}});
+}
+Tensor norm_dim_parts(Context& c, const Tensor& self, std::optional<Scalar> p, const Value& dims, bool keep) {
+  return norm_dim_dtype_parts(c, self, p, dims, keep, Value());
+}
+Tensor norm_dtype_parts(Context& c, const Tensor& self, std::optional<Scalar> p, const Value& dtype) {
+  return norm_dim_dtype_parts(c, self, p, Value(), false, dtype);
+}
+Tensor norm_parts(Context& c, const Tensor& self, Scalar p) {
+  return norm_dim_dtype_parts(c, self, p, Value(), false, Value());
+}
+
 }  // namespace
 
 void define_norms(Library& library) {
@@ -288,14 +315,17 @@ void define_norms(Library& library) {
   library.define("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
       .shape<norm_shape<Size>, norm_shape<SymInt>>()
       .kernel<norm_kernel>()
+      .core_decomposition<norm_parts>()
       .work<reduction_work>();
   library.define("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor")
       .shape<norm_dtype_shape<Size>, norm_dtype_shape<SymInt>>()
       .kernel<norm_dtype_kernel>()
+      .core_decomposition<norm_dtype_parts>()
       .work<reduction_work>();
   library.define("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
       .shape<norm_dim_shape<Size>, norm_dim_shape<SymInt>>()
       .kernel<norm_dim_kernel>()
+      .core_decomposition<norm_dim_parts>()
       .work<reduction_work>();
   library
       .define(
@@ -303,18 +333,21 @@ void define_norms(Library& library) {
           "dtype) -> Tensor")
       .shape<norm_dim_dtype_shape<Size>, norm_dim_dtype_shape<SymInt>>()
       .kernel<norm_dim_dtype_kernel>()
+      .core_decomposition<norm_dim_dtype_parts>()
       .work<reduction_work>();
   library.define("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
-      .decomposition<frobenius_norm>();
+      .composite<frobenius_norm>();
   library.define("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor").decomposition<dist>();
-  for (const char* const schema :
-       {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-        "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"}) {
-    library.define(schema)
-        .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
-        .kernel<logsumexp_kernel>()
-        .work<reduction_work>();
-  }
+  library.define("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+      .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
+      .kernel<logsumexp_kernel>()
+      .core_decomposition<logsumexp_parts>()
+      .work<reduction_work>();
+  library.define("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+      .shape<logsumexp_shape<Size>, logsumexp_shape<SymInt>>()
+      .kernel<logsumexp_kernel>()
+      .alias("aten::logsumexp")
+      .work<reduction_work>();
 }
 
 }  // namespace flambeau::ops

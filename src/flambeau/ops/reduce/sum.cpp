@@ -1,7 +1,7 @@
 // Sums, means and products over dimensions.
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/reduction.h"
@@ -228,10 +228,21 @@ void count_nonzero_kernel(Context& context, const Tensor& self, std::span<const 
   run_fold(context, self, self.dtype(), reduced_dims(dims, self.dim()), fold_of<CountOp>(self.dtype()),
            outputs, &op);
 }
-Tensor count_nonzero(Context& context, const Tensor& self, std::optional<Size> dim) {
-  Dims dims;
-  if (dim) dims.push_back(*dim);
-  return call(context, "aten::count_nonzero.dim_IntList", self, dims);
+Tensor count_nonzero_parts(Context& c, const Tensor& self, const Value& dims) {
+  return call(c, "aten::sum.dim_IntList", call(c, "aten::ne.Scalar", self, 0), dims);
+}
+Tensor count_nonzero(Context& c, const Tensor& self, std::optional<Size> dim) {
+  return count_nonzero_parts(c, self, dim ? Value(Dims{*dim}) : Value());
+}
+Tensor sum_parts(Context& c, const Tensor& self, std::optional<DType> dtype) {
+  return call_with(c, "aten::sum.dim_IntList", {self, Dims{}}, {{"dtype", dtype}});
+}
+
+Tensor nansum_parts(Context& c, const Tensor& self, const Value& dims, bool keep,
+                    std::optional<DType> dtype) {
+  const Tensor is_nan = call(c, "aten::isnan", self);
+  const Tensor numbers = parts::where(c, is_nan, parts::scalar(c, 0, self), self);
+  return call_with(c, "aten::sum.dim_IntList", {numbers, dims, keep}, {{"dtype", dtype}});
 }
 
 }  // namespace
@@ -240,6 +251,7 @@ void define_sum(Library& library) {
   library.define("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<sum_shape<Size>, sum_shape<SymInt>>()
       .kernel<sum_kernel>()
+      .core_decomposition<sum_parts>()
       .work<reduction_work>();
   library
       .define(
@@ -253,7 +265,8 @@ void define_sum(Library& library) {
           "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
           "Tensor")
       .shape<sum_dim_shape<Size>, sum_dim_shape<SymInt>>()
-      .kernel<nansum_kernel>();
+      .kernel<nansum_kernel>()
+      .core_decomposition<nansum_parts>();
   library.define("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<mean_shape<Size>, mean_shape<SymInt>>()
       .kernel<mean_kernel>()
@@ -270,7 +283,7 @@ void define_sum(Library& library) {
       .define(
           "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
           "Tensor")
-      .decomposition<nanmean>();
+      .composite<nanmean>();
   library.define("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
       .shape<sum_shape<Size>, sum_shape<SymInt>>()
       .kernel<prod_kernel>()
@@ -283,8 +296,10 @@ void define_sum(Library& library) {
       .work<reduction_work>();
   library.define("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
       .shape<count_nonzero_shape<Size>, count_nonzero_shape<SymInt>>()
-      .kernel<count_nonzero_kernel>();
-  library.define("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor").decomposition<count_nonzero>();
+      .kernel<count_nonzero_kernel>()
+      .core_decomposition<count_nonzero_parts>();
+  library.define("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+      .core_decomposition<count_nonzero>();
 }
 
 }  // namespace flambeau::ops

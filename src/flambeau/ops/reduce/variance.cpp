@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/ops/reduction.h"
@@ -157,6 +157,22 @@ Result of_dims(Context& context, const Tensor& self, OptionalDims dims, bool unb
                                   unbiased, keep);
 }
 
+// ---- roots of variances
+KeywordArguments corrected(std::optional<Scalar> correction, bool keep) {
+  return {{"correction", correction ? correction->to_double() : 1.0}, {"keepdim", keep}};
+}
+Tensor std_parts(Context& c, const Tensor& self, const Value& dims, std::optional<Scalar> correction,
+                 bool keep) {
+  return call(c, "aten::sqrt",
+              call_with(c, "aten::var.correction", {self, dims}, corrected(correction, keep)));
+}
+std::tuple<Tensor, Tensor> std_mean_parts(Context& c, const Tensor& self, const Value& dims,
+                                          std::optional<Scalar> correction, bool keep) {
+  const auto [variance, mean] = call_with<std::tuple<Tensor, Tensor>>(
+      c, "aten::var_mean.correction", {self, dims}, corrected(correction, keep));
+  return {call(c, "aten::sqrt", variance), mean};
+}
+
 }  // namespace
 
 void define_variance(Library& library) {
@@ -174,6 +190,7 @@ void define_variance(Library& library) {
           "keepdim=False) -> Tensor")
       .shape<var_shape<Size, true>, var_shape<SymInt, true>>()
       .kernel<var_kernel<true>>()
+      .core_decomposition<std_parts>()
       .work<reduction_work>();
   library
       .define(
@@ -186,33 +203,34 @@ void define_variance(Library& library) {
           "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
           "keepdim=False) -> (Tensor, Tensor)")
       .shape<var_mean_shape<Size, true>, var_mean_shape<SymInt, true>>()
-      .kernel<var_mean_kernel<true>>();
+      .kernel<var_mean_kernel<true>>()
+      .core_decomposition<std_mean_parts>();
   library.define("aten::var(Tensor self, bool unbiased=True) -> Tensor")
-      .decomposition<of_all<0, Tensor>>()
+      .composite<of_all<0, Tensor>>()
       .work<reduction_work>();
   library.define("aten::std(Tensor self, bool unbiased=True) -> Tensor")
-      .decomposition<of_all<1, Tensor>>()
+      .composite<of_all<1, Tensor>>()
       .work<reduction_work>();
   library.define("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
-      .decomposition<of_all<2, Pair>>();
+      .composite<of_all<2, Pair>>();
   library.define("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
-      .decomposition<of_all<3, Pair>>();
+      .composite<of_all<3, Pair>>();
   library.define("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
-      .decomposition<of_dims<0, Tensor>>()
+      .composite<of_dims<0, Tensor>>()
       .work<reduction_work>();
   library.define("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
-      .decomposition<of_dims<1, Tensor>>()
+      .composite<of_dims<1, Tensor>>()
       .work<reduction_work>();
   library
       .define(
           "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, "
           "Tensor)")
-      .decomposition<of_dims<2, Pair>>();
+      .composite<of_dims<2, Pair>>();
   library
       .define(
           "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, "
           "Tensor)")
-      .decomposition<of_dims<3, Pair>>();
+      .composite<of_dims<3, Pair>>();
 }
 
 }  // namespace flambeau::ops

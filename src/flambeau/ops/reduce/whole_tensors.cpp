@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/indexing.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduction.h"
 #include "flambeau/ops/rows.h"
@@ -101,8 +101,8 @@ void cross_kernel(Context& context, const Tensor& self, const Tensor& other, Siz
 }
 Tensor cross(Context& context, const Tensor& self, const Tensor& other, std::optional<Size> dim) {
   if (!dim) {
-    for (size_t d = 0; d < self.dim() && !dim; ++d) {
-      if (self.sizes()[d] == 3) dim = static_cast<int64_t>(d);
+    for (int64_t d = 0; d < rank_of(self) && !dim; ++d) {
+      if (size_of(self, d) == SymInt(3)) dim = d;
     }
     if (!dim) throw Error(ErrorCode::kInvalidArgument, "no dimension of size 3 in input");
   }
@@ -146,32 +146,32 @@ void renorm_kernel(Context& context, const Tensor& self, Scalar p, Size dim, Sca
 // ---- differences of neighbours
 Tensor diff(Context& context, const Tensor& self, Size n, Size dim, const Tensor* prepend,
             const Tensor* append) {
-  if (self.dim() == 0) {
+  if (rank_of(self) == 0) {
     throw Error(ErrorCode::kInvalidArgument, "diff expects input to be at least one-dimensional");
   }
   if (n < 0) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("order must be non-negative but got {}", n));
   }
+  if (n == 0) return call(context, "aten::clone", self);
   Tensor whole = self;
-  const size_t d = wrap_dim(dim, self.dim());
   if (prepend != nullptr || append != nullptr) {
-    TensorList parts;
-    if (prepend != nullptr) parts.push_back(*prepend);
-    parts.push_back(self);
-    if (append != nullptr) parts.push_back(*append);
-    whole = call(context, "aten::cat", parts, dim);
+    TensorList pieces;
+    if (prepend != nullptr) pieces.push_back(*prepend);
+    pieces.push_back(self);
+    if (append != nullptr) pieces.push_back(*append);
+    whole = call(context, "aten::cat", pieces, dim);
   }
-  if (n == 0) return call(context, "aten::clone", whole);
-  n = smaller(n, whole.sizes()[d]);
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t length = whole.sizes()[d];
-    const Tensor after = call(context, "aten::slice.Tensor", whole, dim, 1, length);
-    const Tensor before =
-        call(context, "aten::slice.Tensor", whole, dim, 0, std::max<int64_t>(length - 1, 0));
-    whole = call(context, whole.dtype() == DType::kBool ? "aten::logical_xor" : "aten::sub.Tensor", after,
-                 before);
+  const char* const minus = whole.dtype() == DType::kBool ? "aten::logical_xor" : "aten::sub.Tensor";
+  for (int64_t i = 0; i < n && !(size_of(whole, dim) == SymInt(0)); ++i) {
+    const SymInt length = size_of(whole, dim) - SymInt(1);
+    const Tensor before = call(context, "aten::narrow", whole, dim, 0, length);
+    whole = call(context, minus, call(context, "aten::narrow", whole, dim, 1, length), before);
   }
   return whole;
+}
+
+Tensor trace_parts(Context& c, const Tensor& self) {
+  return call(c, "aten::sum", call(c, "aten::diagonal_copy", self));
 }
 
 }  // namespace
@@ -186,18 +186,19 @@ void define_whole_tensors(Library& library) {
       .function<allclose>();
   library.define("aten::trace(Tensor self) -> Tensor")
       .shape<trace_shape<Size>, trace_shape<SymInt>>()
-      .kernel<trace_kernel>();
+      .kernel<trace_kernel>()
+      .core_decomposition<trace_parts>();
   library.define("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
       .shape<cross_shape<Size>, cross_shape<SymInt>>()
       .kernel<cross_kernel>();
-  library.define("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor").decomposition<cross>();
+  library.define("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor").composite<cross>();
   library.define("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
       .shape<renorm_shape<Size>, renorm_shape<SymInt>>()
       .kernel<renorm_kernel>();
   library
       .define(
           "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
-      .decomposition<diff>();
+      .composite<diff>();
 }
 
 }  // namespace flambeau::ops

@@ -6,6 +6,7 @@
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/resample/taps.h"
 #include "flambeau/ops/rows.h"
@@ -278,6 +279,12 @@ void affine_kernel(Context& context, const Tensor& theta, std::span<const Size> 
   copy_into(context, grid, out);
 }
 
+Tensor sampler_parts(Context& c, const Tensor& input, const Tensor& grid, Size interpolation_mode,
+                     Size padding_mode, bool align_corners) {
+  return call(c, rank_of(input) == 4 ? "aten::grid_sampler_2d" : "aten::grid_sampler_3d", input, grid,
+              interpolation_mode, padding_mode, align_corners);
+}
+
 }  // namespace
 
 void define_grid_sample(Library& library) {
@@ -286,7 +293,8 @@ void define_grid_sample(Library& library) {
           "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
           "align_corners) -> Tensor")
       .shape<sampler_shape<Size, 0>, sampler_shape<SymInt, 0>>()
-      .kernel<run>();
+      .kernel<run>()
+      .composite<sampler_parts>();
   library
       .define(
           "aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "

@@ -7,6 +7,7 @@
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
@@ -234,6 +235,42 @@ void unpool_kernel(Context& context, const Tensor& self, const Tensor& indices, 
   copy_into(context, made, out);
 }
 
+// ---- as other operators
+
+// The places of a sliding window along one dimension: rows of the window, columns of its positions.
+Tensor window_places(Context& c, Size size, Size kernel, Size dilation, Size padding, Size stride,
+                     Device device) {
+  const auto range = [&](Size end, Size step) {
+    return call_with(c, "aten::arange.start_step", {0, end, step},
+                     {{"dtype", DType::kInt64}, {"device", device}, {"pin_memory", false}});
+  };
+  const Tensor starts = range(size + 2 * padding - dilation * (kernel - 1), stride);
+  const Tensor row = call(c, "aten::unsqueeze", starts, 0);
+  return parts::add(c, row, call(c, "aten::unsqueeze", range(kernel * dilation, dilation), -1));
+}
+
+// A single image, or one whose size is a symbol, stays one operator.
+std::optional<Tensor> im2col_parts(Context& c, const Tensor& self, std::span<const Size> kernel,
+                                   std::span<const Size> dilation, std::span<const Size> padding,
+                                   std::span<const Size> stride) {
+  const SymIntList sizes = sizes_of(self);
+  if (sizes.size() != 4 || !sizes[2].is_literal() || !sizes[3].is_literal()) return std::nullopt;
+  const auto places = [&](size_t d) {
+    return window_places(c, sizes[d + 2].literal(), kernel[d], dilation[d], padding[d], stride[d],
+                         self.device());
+  };
+  Tensor rows = places(0);
+  const Tensor columns = places(1);
+  const SymInt count = size_of(rows, 1) * size_of(columns, 1);
+  const Tensor padded =
+      call(c, "aten::constant_pad_nd", self, Dims{padding[1], padding[1], padding[0], padding[0]}, 0.0);
+  rows = call(c, "aten::unsqueeze", call(c, "aten::unsqueeze", rows, -1), -1);
+  const Tensor windows = call(c, "aten::index.Tensor", padded, TensorList{Tensor(), Tensor(), rows, columns});
+  const Tensor moved = call(c, "aten::permute", windows, Dims{0, 1, 2, 4, 3, 5});
+  const SymInt columns_each = sizes[1] * SymInt(kernel[0]) * SymInt(kernel[1]);
+  return call(c, "aten::reshape", moved, SymIntList{sizes[0], columns_each, count});
+}
+
 }  // namespace
 
 void define_unfold_image(Library& library) {
@@ -242,7 +279,8 @@ void define_unfold_image(Library& library) {
           "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "
           "Tensor")
       .shape<im2col_shape<Size>, im2col_shape<SymInt>>()
-      .kernel<im2col_kernel>();
+      .kernel<im2col_kernel>()
+      .core_decomposition<im2col_parts>();
   library
       .define(
           "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "

@@ -6,6 +6,7 @@
 
 #include "flambeau/ops/dense/convolution.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/resample/resize.h"
 #include "flambeau/ops/strides.h"
 
@@ -110,6 +111,60 @@ struct Forms<kKind, std::index_sequence<I...>> {
   }
 };
 
+// ---- along a line, by gathering
+
+using SymNumbers = std::optional<std::span<const SymInt>>;
+
+// The size wanted, and how far apart its places are in the input.
+struct LineAxis {
+  int64_t size;
+  double step;
+};
+// Nothing where a size is a symbol: then the operator stays.
+std::optional<LineAxis> last_axis(const Tensor& input, const SymNumbers& output_size,
+                                  const Factors& factors) {
+  const SymInt from = size_of(input, -1);
+  if (!from.is_literal() || (output_size && !(*output_size)[0].is_literal())) return std::nullopt;
+  const auto length = static_cast<double>(from.literal());
+  if (!output_size) return LineAxis{static_cast<int64_t>(length * (*factors)[0]), 1.0 / (*factors)[0]};
+  const int64_t size = (*output_size)[0].literal();
+  return LineAxis{size, length / static_cast<double>(size)};
+}
+Tensor picked_along(Context& c, const Tensor& input, const Tensor& places) {
+  TensorList indices(static_cast<size_t>(rank_of(input)));
+  indices.back() = places;
+  return call(c, "aten::index.Tensor", input, indices);
+}
+std::optional<Tensor> nearest_parts(Context& c, const Tensor& input, SymNumbers output_size,
+                                    Factors factors) {
+  const std::optional<LineAxis> axis = last_axis(input, output_size, factors);
+  if (!axis) return std::nullopt;
+  const Tensor line = parts::arange(c, 0, axis->size, DType::kFloat32, input.device());
+  const Tensor places = parts::mul(c, parts::add(c, line, 0.0), axis->step);
+  return picked_along(c, input, parts::to_dtype(c, places, DType::kInt64));
+}
+std::optional<Tensor> linear_parts(Context& c, const Tensor& input, SymNumbers output_size,
+                                   bool align_corners, Factors factors) {
+  const std::optional<LineAxis> axis = last_axis(input, output_size, factors);
+  if (!axis || input.dtype() != DType::kFloat32) return std::nullopt;
+  const int64_t last = size_of(input, -1).literal() - 1;
+  const Tensor line = parts::to_dtype(c, parts::arange(c, 0, axis->size, {}, input.device()), input.dtype());
+  Tensor places;
+  if (align_corners) {
+    const auto steps = static_cast<double>(axis->size - 1);
+    places = parts::mul(c, line, axis->size > 1 ? static_cast<double>(last) / steps : 0.0);
+  } else {
+    places = parts::sub(c, parts::mul(c, parts::add(c, line, 0.5), axis->step), 0.5);
+  }
+  places = call(c, "aten::view", call(c, "aten::clamp", places, 0.0), Dims{axis->size});
+  const Tensor before = parts::to_dtype(c, places, DType::kInt64);
+  const Tensor after = call(c, "aten::clamp", parts::add(c, before, 1), Value(), last);
+  const Tensor left = picked_along(c, input, before);
+  const Tensor right = picked_along(c, input, after);
+  const Tensor share = call(c, "aten::clamp", parts::sub(c, places, before), 0.0, 1.0);
+  return parts::add(c, left, parts::mul(c, parts::sub(c, right, left), share));
+}
+
 template <Resampling kKind, size_t kDims>
 void define_plain(Library& library, std::string_view sized, std::string_view listed) {
   using F = Forms<kKind, std::make_index_sequence<kDims>>;
@@ -117,10 +172,11 @@ void define_plain(Library& library, std::string_view sized, std::string_view lis
       .template shape<F::template plain_shape<Size>, F::template plain_shape<SymInt>>()
       .template kernel<F::plain>()
       .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kNearest);
-  library.define(listed)
-      .template shape<F::template plain_list_shape<Size>, F::template plain_list_shape<SymInt>>()
+  Definition form = library.define(listed);
+  form.template shape<F::template plain_list_shape<Size>, F::template plain_list_shape<SymInt>>()
       .template kernel<F::plain_list>()
       .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kNearest);
+  if constexpr (kKind == Resampling::kNearest && kDims == 1) form.template composite<nearest_parts>();
 }
 
 template <Resampling kKind, size_t kDims>
@@ -130,10 +186,11 @@ void define_aligned(Library& library, std::string_view sized, std::string_view l
       .template shape<F::template aligned_shape<Size>, F::template aligned_shape<SymInt>>()
       .template kernel<F::aligned>()
       .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kLinear);
-  library.define(listed)
-      .template shape<F::template aligned_list_shape<Size>, F::template aligned_list_shape<SymInt>>()
+  Definition form = library.define(listed);
+  form.template shape<F::template aligned_list_shape<Size>, F::template aligned_list_shape<SymInt>>()
       .template kernel<F::aligned_list>()
       .is(Trait::kAnyLayout, kDims == 2 && kKind == Resampling::kLinear);
+  if constexpr (kKind == Resampling::kLinear && kDims == 1) form.template composite<linear_parts>();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/rnn/cells.h"
 #include "flambeau/ops/rnn/prepared_rnn.h"
+#include "flambeau/ops/rnn/steps.h"
 #include "flambeau/ops/rows.h"
 #include "flambeau/ops/strides.h"
 
@@ -180,6 +181,20 @@ void fused_gru_kernel(Context& context, const Tensor& input_gates, const Tensor&
   });
 }
 
+// ---- as other operators
+std::tuple<Tensor, Tensor> lstm_cell_parts(Context& c, const Tensor& input, std::span<const Tensor> hx,
+                                           const Tensor& w_ih, const Tensor& w_hh, const Tensor* b_ih,
+                                           const Tensor* b_hh) {
+  const TensorList states =
+      run_step(c, RnnKind::kLstm, input, TensorList(hx.begin(), hx.end()), w_ih, w_hh, b_ih, b_hh);
+  return {states[0], states[1]};
+}
+template <RnnKind kKind>
+Tensor rnn_cell_parts(Context& c, const Tensor& input, const Tensor& hx, const Tensor& w_ih,
+                      const Tensor& w_hh, const Tensor* b_ih, const Tensor* b_hh) {
+  return run_step(c, kKind, input, {hx}, w_ih, w_hh, b_ih, b_hh)[0];
+}
+
 }  // namespace
 
 void define_cell_operators(Library& library) {
@@ -188,25 +203,29 @@ void define_cell_operators(Library& library) {
           "aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> (Tensor, Tensor)")
       .shape<lstm_cell_shape<Size>, lstm_cell_shape<SymInt>>()
-      .kernel<lstm_cell_kernel>();
+      .kernel<lstm_cell_kernel>()
+      .composite<lstm_cell_parts>();
   library
       .define(
           "aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> Tensor")
       .shape<rnn_cell_shape<Size>, rnn_cell_shape<SymInt>>()
-      .kernel<rnn_cell_kernel<RnnKind::kGru>>();
+      .kernel<rnn_cell_kernel<RnnKind::kGru>>()
+      .composite<rnn_cell_parts<RnnKind::kGru>>();
   library
       .define(
           "aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> Tensor")
       .shape<rnn_cell_shape<Size>, rnn_cell_shape<SymInt>>()
-      .kernel<rnn_cell_kernel<RnnKind::kTanh>>();
+      .kernel<rnn_cell_kernel<RnnKind::kTanh>>()
+      .composite<rnn_cell_parts<RnnKind::kTanh>>();
   library
       .define(
           "aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
           "b_hh=None) -> Tensor")
       .shape<rnn_cell_shape<Size>, rnn_cell_shape<SymInt>>()
-      .kernel<rnn_cell_kernel<RnnKind::kRelu>>();
+      .kernel<rnn_cell_kernel<RnnKind::kRelu>>()
+      .composite<rnn_cell_parts<RnnKind::kRelu>>();
   library
       .define(
           "aten::_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? "

@@ -8,6 +8,7 @@
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
 #include "flambeau/ops/rnn/prepared_rnn.h"
+#include "flambeau/ops/rnn/steps.h"
 #include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
@@ -153,6 +154,19 @@ void packed_rnn_kernel(Context& context, const Tensor& data, const Tensor& batch
              nullptr, train ? dropout : 0, out, hy, nullptr);
 }
 
+std::vector<Value> lstm_parts(Context& c, const Tensor& input, Tensors hx, Tensors params, bool has_biases,
+                              Size num_layers, double, bool, bool bidirectional, bool batch_first) {
+  return run_steps(c, input, hx, params,
+                   {RnnKind::kLstm, has_biases, num_layers, bidirectional, batch_first});
+}
+template <RnnKind kKind>
+std::vector<Value> rnn_parts(Context& c, const Tensor& input, const Tensor& hx, Tensors params,
+                             bool has_biases, Size num_layers, double, bool, bool bidirectional,
+                             bool batch_first) {
+  return run_steps(c, input, std::span(&hx, 1), params,
+                   {kKind, has_biases, num_layers, bidirectional, batch_first});
+}
+
 RecurrentCall lstm_call(const Tensor& input, Tensors hx, Tensors params, bool has_biases, Size num_layers,
                         double dropout, bool train, bool bidirectional, bool batch_first) {
   return {RnnKind::kLstm,      &input,        hx,         params, has_biases, num_layers,
@@ -178,6 +192,7 @@ void define_kind(Library& library, std::string_view padded, std::string_view pac
   library.define(padded)
       .template shape<rnn_shape<Size>, rnn_shape<SymInt>>()
       .template kernel<rnn_kernel<kKind>>()
+      .template composite<rnn_parts<kKind>>()
       .template describe<rnn_call<kKind>>()
       .template work<recurrent_work>();
   library.define(packed_batch)
@@ -195,6 +210,7 @@ void define_rnn(Library& library) {
           "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
       .shape<lstm_shape<Size>, lstm_shape<SymInt>>()
       .kernel<lstm_kernel>()
+      .composite<lstm_parts>()
       .describe<lstm_call>()
       .work<recurrent_work>();
   library

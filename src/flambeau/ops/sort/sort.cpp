@@ -137,12 +137,12 @@ void define_sort(Library& library) {
       .shape<sort_stable_shape<Size>, sort_stable_shape<SymInt>>()
       .kernel<sort_stable_kernel>();
   library.define("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
-      .decomposition<argsort>();
+      .composite<argsort>();
   library
       .define(
           "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor")
-      .decomposition<argsort_stable>();
-  library.define("aten::msort(Tensor self) -> Tensor").decomposition<msort>();
+      .composite<argsort_stable>();
+  library.define("aten::msort(Tensor self) -> Tensor").composite<msort>();
   library
       .define(
           "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "

@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -74,6 +75,10 @@ bool is_nonzero(const Tensor& self) {
   return number.is_complex() ? number.to_complex() != std::complex<double>() : number.to_double() != 0;
 }
 
+std::vector<Value> item_parts(Context& c, const Tensor& self) {
+  return call<std::vector<Value>>(c, "aten::_local_scalar_dense", self);
+}
+
 }  // namespace
 
 void define_sizes(Library& library) {
@@ -101,7 +106,7 @@ void define_sizes(Library& library) {
   library.define("aten::dim(Tensor self) -> int").function<dim>();
   library.define("aten::is_floating_point(Tensor self) -> bool").function<is_floating_point>();
   library.define("aten::is_complex(Tensor self) -> bool").function<is_complex_tensor>();
-  library.define("aten::item(Tensor self) -> Scalar").function<only_element>();
+  library.define("aten::item(Tensor self) -> Scalar").function<only_element>().composite<item_parts>();
   library.define("aten::_local_scalar_dense(Tensor self) -> Scalar").function<only_element>();
   library.define("aten::is_nonzero(Tensor self) -> bool").function<is_nonzero>();
 }

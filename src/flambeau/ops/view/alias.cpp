@@ -1,8 +1,8 @@
 // The same tensor again, and its bytes as elements of another type.
 #include <fmt/format.h>
 
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -120,6 +120,12 @@ Tensor positive(const Tensor& self) {
   return self;
 }
 
+Tensor detach_parts(Context& context, const Tensor& self) { return call(context, "aten::alias", self); }
+Tensor itself(Context&, const Tensor& self) { return self; }
+std::optional<Tensor> real_parts(Context&, const Tensor& self) {
+  return is_complex(self.dtype()) ? std::nullopt : std::optional(self);
+}
+
 // ---- inverses
 Tensor alias_inverse(Context& context, const Tensor& value, size_t) {
   return call(context, "aten::alias", value);
@@ -143,22 +149,30 @@ void define_alias(Library& library) {
       .inverse<alias_inverse>();
   library.define("aten::detach(Tensor(a) self) -> Tensor(a)")
       .view<same_shape<Size>, same_shape<SymInt>>()
+      .core_decomposition<detach_parts>()
       .inverse<detach_inverse>();
   for (const std::string_view schema :
-       {"aten::detach_(Tensor(a!) self) -> Tensor(a!)", "aten::lift_fresh(Tensor(a) self) -> Tensor(a)",
-        "aten::lift(Tensor self) -> Tensor", "aten::data(Tensor self) -> Tensor",
-        "aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
-        "aten::resolve_neg(Tensor(a) self) -> Tensor(a)"}) {
+       {"aten::lift_fresh(Tensor(a) self) -> Tensor(a)", "aten::lift(Tensor self) -> Tensor",
+        "aten::data(Tensor self) -> Tensor"}) {
     library.define(schema).view<same_shape<Size>, same_shape<SymInt>>();
   }
-  library.define("aten::positive(Tensor(a) self) -> Tensor(a)").function<positive>();
+  for (const std::string_view schema : {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)",
+                                        "aten::resolve_neg(Tensor(a) self) -> Tensor(a)"}) {
+    library.define(schema).view<same_shape<Size>, same_shape<SymInt>>().composite<itself>();
+  }
+  library.define("aten::detach_(Tensor(a!) self) -> Tensor(a!)")
+      .view<same_shape<Size>, same_shape<SymInt>>()
+      .composite<itself>();
+  library.define("aten::positive(Tensor(a) self) -> Tensor(a)").function<positive>().composite<itself>();
   library.define("aten::view_as_real(Tensor(a) self) -> Tensor(a)")
       .view<view_as_real_shape<Size>, view_as_real_shape<SymInt>>()
       .inverse<view_as_real_inverse>();
   library.define("aten::view_as_complex(Tensor(a) self) -> Tensor(a)")
       .view<view_as_complex_shape<Size>, view_as_complex_shape<SymInt>>()
       .inverse<view_as_complex_inverse>();
-  library.define("aten::real(Tensor(a) self) -> Tensor(a)").view<real_shape<Size>, real_shape<SymInt>>();
+  library.define("aten::real(Tensor(a) self) -> Tensor(a)")
+      .view<real_shape<Size>, real_shape<SymInt>>()
+      .composite<real_parts>();
   library.define("aten::imag(Tensor(a) self) -> Tensor(a)").view<imag_shape<Size>, imag_shape<SymInt>>();
   library.define("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
       .view<view_dtype_shape<Size>, view_dtype_shape<SymInt>>()

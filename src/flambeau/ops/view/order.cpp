@@ -1,6 +1,8 @@
 // Dimensions in another order, and dimensions of size 1 that come and go.
-#include "flambeau/ops/call.h"
+#include <algorithm>
+
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -43,19 +45,18 @@ Info<N> reverse_shape(const Info<N>& self) {
   return info;
 }
 
-template <typename N>
-Info<N> movedim_info(const Info<N>& self, std::span<const Size> source, std::span<const Size> destination) {
+// The order of dimensions in which those of `source` stand at the places of `destination`.
+Dims moved_order(int64_t dims, std::span<const Size> source, std::span<const Size> destination) {
   if (source.size() != destination.size()) {
     fail_view("movedim: Invalid source or destination dims: source (" + sizes_text(source) +
               " dims) should contain the same number of dims as destination (" + sizes_text(destination) +
               " dims)");
   }
-  const size_t rank = self.dim();
+  const auto rank = static_cast<size_t>(dims);
   constexpr int64_t kFree = -1;
-  ShortList<int64_t> order(rank, kFree);
-  ShortList<int64_t> is_moved(rank, 0);
-  if (rank == 0) return self;
-  for (size_t i = 0; i < source.size(); ++i) {
+  Dims order(rank, kFree);
+  Dims is_moved(rank, 0);
+  for (size_t i = 0; rank > 0 && i < source.size(); ++i) {
     const size_t from = wrap_dim(source[i], rank);
     const size_t to = wrap_dim(destination[i], rank);
     if (is_moved[from]++ != 0) fail_view("movedim: repeated dim in `source` (" + sizes_text(source) + ")");
@@ -69,7 +70,12 @@ Info<N> movedim_info(const Info<N>& self, std::span<const Size> source, std::spa
     while (is_moved[next] != 0) ++next;
     place = static_cast<int64_t>(next++);
   }
-  return permute_info(self, order);
+  return order;
+}
+
+template <typename N>
+Info<N> movedim_info(const Info<N>& self, std::span<const Size> source, std::span<const Size> destination) {
+  return permute_info(self, moved_order(static_cast<int64_t>(self.dim()), source, destination));
 }
 
 template <typename N>
@@ -123,25 +129,62 @@ Info<N> unsqueeze_shape(const Info<N>& self, Size dim) {
   return unsqueeze_info(self, dim);
 }
 
-Tensor conjugate_transpose(Context& context, const Tensor& self) {
-  const Tensor transposed = call(context, "aten::transpose.int", self, int64_t{-2}, int64_t{-1});
-  return is_complex(self.dtype()) ? call(context, "aten::conj", transposed) : transposed;
+// ---- as other operators
+
+Tensor transpose_parts(Context& c, const Tensor& self, Size dim0, Size dim1) {
+  const int64_t rank = rank_of(self);
+  const int64_t a = wrapped_dim(dim0, rank);
+  const int64_t b = wrapped_dim(dim1, rank);
+  if (rank <= 1 || a == b) return call(c, "aten::alias", self);
+  Dims order = all_dims(rank);
+  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  return call(c, "aten::permute", self, order);
+}
+Tensor t_parts(Context& c, const Tensor& self) {
+  if (rank_of(self) < 2) return call(c, "aten::alias", self);
+  return call(c, "aten::transpose.int", self, 0, 1);
+}
+Tensor matrix_transpose_parts(Context& c, const Tensor& self) {
+  return call(c, "aten::transpose.int", self, -2, -1);
+}
+Tensor reverse_parts(Context& c, const Tensor& self) {
+  Dims order = all_dims(rank_of(self));
+  std::reverse(order.begin(), order.end());
+  return call(c, "aten::permute", self, order);
 }
 
-Tensor adjoint(Context& context, const Tensor& self) {
-  if (self.dim() < 2 && self.symbolic_geometry() == nullptr) {
+Tensor conjugate_transpose(Context& c, const Tensor& self) {
+  const Tensor transposed = matrix_transpose_parts(c, self);
+  return is_complex(self.dtype()) ? call(c, "aten::conj", transposed) : transposed;
+}
+Tensor adjoint(Context& c, const Tensor& self) {
+  if (rank_of(self) < 2) {
     fail_view("tensor.adjoint() is only supported on matrices or batches of matrices. Got " +
-              number_text(static_cast<int64_t>(self.dim())) + "-D tensor.");
+              number_text(rank_of(self)) + "-D tensor.");
   }
-  return conjugate_transpose(context, self);
+  return conjugate_transpose(c, self);
+}
+Tensor matrix_h(Context& c, const Tensor& self) {
+  if (rank_of(self) != 2) {
+    fail_view("tensor.H is only supported on matrices (2-D tensors). Got " + number_text(rank_of(self)) +
+              "-D tensor.");
+  }
+  return conjugate_transpose(c, self);
 }
 
-Tensor matrix_h(Context& context, const Tensor& self) {
-  if (self.dim() != 2 && self.symbolic_geometry() == nullptr) {
-    fail_view("tensor.H is only supported on matrices (2-D tensors). Got " +
-              number_text(static_cast<int64_t>(self.dim())) + "-D tensor.");
-  }
-  return conjugate_transpose(context, self);
+Tensor movedim_list_parts(Context& c, const Tensor& self, std::span<const Size> source,
+                          std::span<const Size> destination) {
+  return call(c, "aten::permute", self, moved_order(rank_of(self), source, destination));
+}
+Tensor movedim_parts(Context& c, const Tensor& self, Size source, Size destination) {
+  return movedim_list_parts(c, self, std::span(&source, 1), std::span(&destination, 1));
+}
+
+Tensor squeeze_parts(Context& c, const Tensor& self) {
+  return call(c, "aten::squeeze.dims", self, all_dims(rank_of(self)));
+}
+Tensor squeeze_dim_parts(Context& c, const Tensor& self, Size dim) {
+  return call(c, "aten::squeeze.dims", self, Dims{dim});
 }
 
 // ---- inverses
@@ -188,36 +231,48 @@ void define_order(Library& library) {
       .inverse<permute_inverse>();
   library.define("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
       .view<transpose_shape<Size>, transpose_shape<SymInt>>()
+      .core_decomposition<transpose_parts>()
       .inverse<transpose_inverse>();
   library.define("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
       .view<transpose_shape<Size>, transpose_shape<SymInt>>();
   library.define("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
-      .view<transpose_shape<Size>, transpose_shape<SymInt>>();
+      .view<transpose_shape<Size>, transpose_shape<SymInt>>()
+      .alias("aten::transpose.int");
   library.define("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
-      .view<transpose_shape<Size>, transpose_shape<SymInt>>();
+      .view<transpose_shape<Size>, transpose_shape<SymInt>>()
+      .alias("aten::transpose.int");
   library.define("aten::t(Tensor(a) self) -> Tensor(a)")
       .view<t_shape<Size>, t_shape<SymInt>>()
+      .core_decomposition<t_parts>()
       .inverse<t_inverse>();
   library.define("aten::mT(Tensor(a) self) -> Tensor(a)")
-      .view<matrix_transpose_shape<Size>, matrix_transpose_shape<SymInt>>();
+      .view<matrix_transpose_shape<Size>, matrix_transpose_shape<SymInt>>()
+      .composite<matrix_transpose_parts>();
   library.define("aten::numpy_T(Tensor(a) self) -> Tensor(a)")
-      .view<reverse_shape<Size>, reverse_shape<SymInt>>();
-  library.define("aten::adjoint(Tensor(a) self) -> Tensor(a)").decomposition<adjoint>();
-  library.define("aten::mH(Tensor(a) self) -> Tensor(a)").decomposition<adjoint>();
-  library.define("aten::matrix_H(Tensor(a) self) -> Tensor(a)").decomposition<matrix_h>();
+      .view<reverse_shape<Size>, reverse_shape<SymInt>>()
+      .composite<reverse_parts>();
+  library.define("aten::adjoint(Tensor(a) self) -> Tensor(a)").composite<adjoint>();
+  library.define("aten::mH(Tensor(a) self) -> Tensor(a)").composite<adjoint>();
+  library.define("aten::matrix_H(Tensor(a) self) -> Tensor(a)").composite<matrix_h>();
   library.define("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
-      .view<movedim_shape<Size>, movedim_shape<SymInt>>();
+      .view<movedim_shape<Size>, movedim_shape<SymInt>>()
+      .composite<movedim_parts>();
   library.define("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-      .view<movedim_list_shape<Size>, movedim_list_shape<SymInt>>();
+      .view<movedim_list_shape<Size>, movedim_list_shape<SymInt>>()
+      .composite<movedim_list_parts>();
   library.define("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
-      .view<movedim_shape<Size>, movedim_shape<SymInt>>();
+      .view<movedim_shape<Size>, movedim_shape<SymInt>>()
+      .composite<movedim_parts>();
   library.define("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-      .view<movedim_list_shape<Size>, movedim_list_shape<SymInt>>();
+      .view<movedim_list_shape<Size>, movedim_list_shape<SymInt>>()
+      .composite<movedim_list_parts>();
   library.define("aten::squeeze(Tensor(a) self) -> Tensor(a)")
       .view<squeeze_shape<Size>, squeeze_shape<SymInt>>()
+      .core_decomposition<squeeze_parts>()
       .inverse<squeeze_inverse>();
   library.define("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
       .view<squeeze_dim_shape<Size>, squeeze_dim_shape<SymInt>>()
+      .core_decomposition<squeeze_dim_parts>()
       .inverse<squeeze_dim_inverse>();
   library.define("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
       .view<squeeze_dims_shape<Size>, squeeze_dims_shape<SymInt>>()

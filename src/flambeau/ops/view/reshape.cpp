@@ -1,7 +1,8 @@
 // Other sizes for the same elements: view, reshape, flatten.
-#include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
+#include <algorithm>
+
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -76,32 +77,77 @@ Info<N> unflatten_shape(const Info<N>& self, Size dim, std::span<const N> sizes)
   return view_info(self, shape.span());
 }
 
-// The view that the rule describes, of the tensor or, where strides do not allow one, of a copy of it.
-Tensor reshaped(Context& context, const Tensor& self, Info<Size> info) {
-  if (self.is_contiguous() || view_strides(info_of(self), info.sizes)) return viewed(self, std::move(info));
-  return viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), std::move(info));
-}
-
 Tensor reshape_alias(const Tensor& self, std::span<const Size> size, std::span<const Size> stride) {
   return checked_view(self, size, stride, self.offset());
 }
 
-Tensor reshape(Context& context, const Tensor& self, std::span<const Size> shape) {
-  return reshaped(context, self, reshape_info(info_of(self), shape));
+// ---- as other operators
+
+// A view where there can be one, else of a copy.
+Tensor reshape(Context& context, const Tensor& self, std::span<const SymInt> shape) {
+  if (is_row_major(self)) return call(context, "aten::view", self, shape);
+  SymIntList sizes = shape;
+  if (std::ranges::any_of(shape, [](const SymInt& size) { return is_literally(size, -1); }))
+    sizes = infer_sizes(shape, count_of(self));
+  if (can_view(context, self, sizes)) return call(context, "aten::view", self, sizes);
+  return call(context, "aten::_unsafe_view", parts::packed(context, self), sizes);
 }
 
 Tensor reshape_as(Context& context, const Tensor& self, const Tensor& other) {
-  return reshape(context, self, other.sizes());
+  return reshape(context, self, sizes_of(other));
 }
 
 Tensor flatten(Context& context, const Tensor& self, Size start_dim, Size end_dim) {
-  return reshaped(context, self, flatten_info(info_of(self), start_dim, end_dim));
+  const SymIntList sizes = sizes_of(self);
+  const size_t start = wrap_dim(start_dim, sizes.size());
+  const size_t end = wrap_dim(end_dim, sizes.size());
+  if (start > end) fail_view("flatten() has invalid args: start_dim cannot come after end_dim");
+  if (sizes.empty()) return reshape(context, self, SymIntList{SymInt(1)});
+  if (start == end) return self;
+  SymIntList shape;
+  SymInt inner = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (d < start || d > end) {
+      shape.push_back(sizes[d]);
+    } else {
+      inner *= sizes[d];
+      if (d == end) shape.push_back(inner);
+    }
+  }
+  return reshape(context, self, shape);
 }
 
 Tensor ravel(Context& context, const Tensor& self) {
-  Info<Size> info = ravel_shape(info_of(self));
-  return self.is_contiguous() ? viewed(self, std::move(info))
-                              : viewed(call(context, "aten::clone", self, MemoryFormat::kContiguous), info);
+  return call(context, "aten::view", call(context, "aten::contiguous", self), Dims{-1});
+}
+
+Tensor unflatten(Context& context, const Tensor& self, Size dim, std::span<const SymInt> sizes) {
+  const int64_t d = wrapped_dim(dim, rank_of(self));
+  SymInt known = 1;
+  for (const SymInt& size : sizes) {
+    if (!is_literally(size, -1)) known *= size;
+  }
+  SymIntList shape;
+  for (int64_t i = 0; i < rank_of(self); ++i) {
+    const SymInt whole = size_of(self, i);
+    if (i != d) {
+      shape.push_back(whole);
+      continue;
+    }
+    for (const SymInt& size : sizes) shape.push_back(is_literally(size, -1) ? floor_div(whole, known) : size);
+  }
+  return call(context, "aten::view", self, shape);
+}
+
+Tensor view_as(Context& context, const Tensor& self, const Tensor& other) {
+  return call(context, "aten::view", self, sizes_of(other));
+}
+Tensor unsafe_view_parts(Context& context, const Tensor& self, std::span<const SymInt> size) {
+  return call(context, "aten::view", self, size);
+}
+Tensor reshape_alias_parts(Context& context, const Tensor& self, std::span<const SymInt> size,
+                           std::span<const SymInt>) {
+  return call(context, "aten::view", self, size);
 }
 
 Tensor view_inverse(Context& context, const Tensor& value, size_t, const Info<SymInt>& base) {
@@ -117,32 +163,36 @@ void define_reshape(Library& library) {
       .inverse<view_inverse>();
   library.define("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
       .view<view_as_shape<Size>, view_as_shape<SymInt>>()
+      .composite<view_as>()
       .is(Trait::kReshapes);
   library.define("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor")
       .view<view_shape<Size>, view_shape<SymInt>>()
+      .core_decomposition<unsafe_view_parts>()
       .is(Trait::kReshapes);
   library.define("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)")
       .shape<reshape_alias_shape<Size>, reshape_alias_shape<SymInt>>()
       .function<reshape_alias>()
+      .core_decomposition<reshape_alias_parts>()
       .inverse<view_inverse>();
   library.define("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
       .view<unflatten_shape<Size>, unflatten_shape<SymInt>>()
+      .composite<unflatten>()
       .is(Trait::kReshapes);
   library.define("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
       .shape<reshape_shape<Size>, reshape_shape<SymInt>>()
-      .decomposition<reshape>()
+      .composite<reshape>()
       .is(Trait::kReshapes);
   library.define("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
       .shape<reshape_as_shape<Size>, reshape_as_shape<SymInt>>()
-      .decomposition<reshape_as>()
+      .composite<reshape_as>()
       .is(Trait::kReshapes);
   library.define("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
       .shape<flatten_shape<Size>, flatten_shape<SymInt>>()
-      .decomposition<flatten>()
+      .composite<flatten>()
       .is(Trait::kReshapes);
   library.define("aten::ravel(Tensor(a) self) -> Tensor(a)")
       .shape<ravel_shape<Size>, ravel_shape<SymInt>>()
-      .decomposition<ravel>()
+      .composite<ravel>()
       .is(Trait::kReshapes);
 }
 

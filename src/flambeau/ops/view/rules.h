@@ -376,11 +376,6 @@ Info<N> kept_info(const Info<N>& self) {
   return info;
 }
 
-// Also of a traced tensor.
-inline size_t rank_of(const Tensor& tensor) {
-  return tensor.symbolic_geometry() != nullptr ? tensor.symbolic_geometry()->sizes.size() : tensor.dim();
-}
-
 // Any geometry within the storage. Throws Error(kInvalidArgument) for another one.
 Tensor checked_view(const Tensor& base, std::span<const Size> sizes, std::span<const Size> strides,
                     int64_t offset);

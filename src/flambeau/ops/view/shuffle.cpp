@@ -3,6 +3,7 @@
 
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -119,18 +120,65 @@ void channel_shuffle_kernel(Context& context, const Tensor& self, Size groups, T
   copy_into(context, viewed(self, from), viewed(out, to));
 }
 
+// ---- as other operators
+
+// The sizes of the batch, then those given.
+SymIntList with_tail(const Tensor& image, const SymIntList& tail) {
+  SymIntList sizes = sizes_of(image);
+  for (int i = 0; i < 3; ++i) sizes.erase(sizes.size() - 1);
+  for (const SymInt& size : tail) sizes.push_back(size);
+  return sizes;
+}
+Tensor shuffled(Context& c, const Tensor& self, const SymIntList& split, std::initializer_list<int64_t> order,
+                const SymIntList& joined) {
+  const int64_t batch = rank_of(self) - 3;
+  Dims dims = all_dims(batch);
+  for (const int64_t d : order) dims.push_back(batch + d);
+  const Tensor wide = call(c, "aten::view", self, with_tail(self, split));
+  const Tensor moved = call(c, "aten::permute", wide, dims);
+  return parts::packed(c, call(c, "aten::reshape", moved, with_tail(self, joined)));
+}
+Tensor pixel_shuffle_parts(Context& c, const Tensor& self, Size factor) {
+  const SymInt r = factor;
+  const SymInt channels = floor_div(size_of(self, -3), r * r);
+  const SymInt height = size_of(self, -2);
+  const SymInt width = size_of(self, -1);
+  return shuffled(c, self, {channels, r, r, height, width}, {0, 3, 1, 4, 2},
+                  {channels, height * r, width * r});
+}
+Tensor pixel_unshuffle_parts(Context& c, const Tensor& self, Size factor) {
+  const SymInt r = factor;
+  const SymInt channels = size_of(self, -3);
+  const SymInt height = floor_div(size_of(self, -2), r);
+  const SymInt width = floor_div(size_of(self, -1), r);
+  return shuffled(c, self, {channels, height, r, width, r}, {0, 2, 4, 1, 3},
+                  {channels * r * r, height, width});
+}
+Tensor channel_shuffle_parts(Context& c, const Tensor& self, SymInt groups) {
+  const SymIntList sizes = sizes_of(self);
+  SymIntList split = inserted(sizes, 1, groups);
+  split[2] = floor_div(sizes[1], groups);
+  Dims order = all_dims(rank_of(self) + 1);
+  std::swap(order[1], order[2]);
+  const Tensor moved = call(c, "aten::permute", call(c, "aten::view", self, split), order);
+  return call(c, "aten::reshape", moved, sizes);
+}
+
 }  // namespace
 
 void define_shuffle(Library& library) {
   library.define("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
       .shape<pixel_shuffle_shape<Size>, pixel_shuffle_shape<SymInt>>()
-      .kernel<pixel_shuffle_kernel>();
+      .kernel<pixel_shuffle_kernel>()
+      .core_decomposition<pixel_shuffle_parts>();
   library.define("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
       .shape<pixel_unshuffle_shape<Size>, pixel_unshuffle_shape<SymInt>>()
-      .kernel<pixel_unshuffle_kernel>();
+      .kernel<pixel_unshuffle_kernel>()
+      .core_decomposition<pixel_unshuffle_parts>();
   library.define("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor")
       .shape<channel_shuffle_shape<Size>, channel_shuffle_shape<SymInt>>()
-      .kernel<channel_shuffle_kernel>();
+      .kernel<channel_shuffle_kernel>()
+      .core_decomposition<channel_shuffle_parts>();
   library.define("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor")
       .shape<channel_shuffle_shape<Size>, channel_shuffle_shape<SymInt>>()
       .kernel<channel_shuffle_kernel>();

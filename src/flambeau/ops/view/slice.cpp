@@ -1,6 +1,7 @@
 // Parts of a tensor, and elements shown several times: slices, diagonals, windows, expansions.
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -85,6 +86,21 @@ Tensor as_strided(const Tensor& self, std::span<const Size> size, std::span<cons
   return checked_view(self, size, stride, storage_offset.value_or(self.offset()));
 }
 
+// ---- as other operators
+
+Tensor narrow_parts(Context& c, const Tensor& self, Size dim, SymInt start, SymInt length) {
+  return call(c, "aten::slice.Tensor", self, dim, start, start + length);
+}
+Tensor expand_as_parts(Context& c, const Tensor& self, const Tensor& other) {
+  return call(c, "aten::expand", self, sizes_of(other));
+}
+Tensor broadcast_to_parts(Context& c, const Tensor& self, std::span<const SymInt> size) {
+  return call(c, "aten::expand", self, size);
+}
+Tensor diagonal_copy(Context& c, const Tensor& self, Size offset, Size dim1, Size dim2) {
+  return parts::packed(c, call(c, "aten::diagonal", self, offset, dim1, dim2));
+}
+
 // ---- inverses
 Tensor select_inverse(Context& context, const Tensor& value, size_t, const Tensor& base, const Value& dim,
                       const Value& index) {
@@ -134,14 +150,18 @@ void define_slice(Library& library) {
       .inverse<slice_inverse>()
       .data_shape<slice_data_shape>();
   library.define("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
-      .view<narrow_shape<Size>, narrow_shape<SymInt>>();
+      .view<narrow_shape<Size>, narrow_shape<SymInt>>()
+      .composite<narrow_parts>();
   library.define("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
       .function<narrow_tensor>();
   library.define("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
       .view<diagonal_shape<Size>, diagonal_shape<SymInt>>()
       .inverse<diagonal_inverse>();
   library.define("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")
-      .view<diagonal_shape<Size>, diagonal_shape<SymInt>>();
+      .view<diagonal_shape<Size>, diagonal_shape<SymInt>>()
+      .alias("aten::diagonal");
+  library.define("aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+      .core_decomposition<diagonal_copy>();
   library.define("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
       .view<unfold_shape<Size>, unfold_shape<SymInt>>()
       .is(Trait::kPrimitiveView);
@@ -149,9 +169,11 @@ void define_slice(Library& library) {
       .view<expand_shape<Size>, expand_shape<SymInt>>()
       .is(Trait::kPrimitiveView);
   library.define("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
-      .view<expand_as_shape<Size>, expand_as_shape<SymInt>>();
+      .view<expand_as_shape<Size>, expand_as_shape<SymInt>>()
+      .composite<expand_as_parts>();
   library.define("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
-      .view<broadcast_to_shape<Size>, broadcast_to_shape<SymInt>>();
+      .view<broadcast_to_shape<Size>, broadcast_to_shape<SymInt>>()
+      .composite<broadcast_to_parts>();
   library
       .define(
           "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "

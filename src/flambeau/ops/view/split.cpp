@@ -1,8 +1,8 @@
 // A tensor cut into several along a dimension.
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/library.h"
+#include "flambeau/ops/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -212,6 +212,75 @@ Infos<N> unbind_shape(const Info<N>& self, Size dim) {
   return parts;
 }
 
+// ---- as other operators
+
+TensorList split_parts(Context& c, const Tensor& self, SymInt split_size, Size dim) {
+  SymInt rest = size_of(self, dim);
+  if (split_size == SymInt(0)) return {call(c, "aten::detach", self)};
+  SymIntList sizes;
+  while (rest > split_size) {
+    sizes.push_back(split_size);
+    rest -= split_size;
+  }
+  sizes.push_back(rest);
+  return call<TensorList>(c, "aten::split_with_sizes", self, sizes, dim);
+}
+TensorList chunk_parts(Context& c, const Tensor& self, Size chunks, Size dim) {
+  const SymInt each = floor_div(size_of(self, dim) + SymInt(chunks - 1), SymInt(chunks));
+  return call<TensorList>(c, "aten::split.Tensor", self, each, dim);
+}
+// Slices of almost the same size.
+TensorList sections_parts(Context& c, const Tensor& self, SymInt sections, Size dim) {
+  const SymInt size = size_of(self, dim);
+  const SymInt least = floor_div(size, sections);
+  const SymInt longer = modulo(size, sections);
+  TensorList slices;
+  SymInt start = 0;
+  for (SymInt i = 0; i < sections; i += SymInt(1)) {
+    const SymInt end = start + (i < longer ? least + SymInt(1) : least);
+    slices.push_back(call(c, "aten::slice.Tensor", self, dim, start, end));
+    start = end;
+  }
+  return slices;
+}
+TensorList unbind_parts(Context& c, const Tensor& self, Size dim) {
+  TensorList items = sections_parts(c, self, fixed(size_of(self, dim)), dim);
+  for (Tensor& item : items) item = call(c, "aten::squeeze.dim", item, dim);
+  return items;
+}
+
+TensorList indices_parts(Context& c, const Tensor& self, std::span<const SymInt> indices, Size dim) {
+  TensorList slices;
+  SymInt start = 0;
+  const auto cut = [&](const SymInt& end) {
+    slices.push_back(call(c, "aten::slice.Tensor", self, dim, start, end));
+    start = end;
+  };
+  for (const SymInt& index : indices) cut(index);
+  cut(size_of(self, dim));
+  return slices;
+}
+template <size_t kLeast>
+TensorList named_sections_parts(Context& c, const Tensor& self, Size sections) {
+  return call<TensorList>(c, "aten::tensor_split.sections", self, sections,
+                          named_dim<kLeast>(symbolic_info(self)));
+}
+template <size_t kLeast>
+TensorList named_indices_parts(Context& c, const Tensor& self, std::span<const Size> indices) {
+  return call<TensorList>(c, "aten::tensor_split.indices", self, indices,
+                          named_dim<kLeast>(symbolic_info(self)));
+}
+TensorList unsafe_chunk_parts(Context& c, const Tensor& self, Size chunks, Size dim) {
+  const SymInt each = floor_div(size_of(self, dim) + SymInt(chunks - 1), SymInt(chunks));
+  return call<TensorList>(c, "aten::unsafe_split.Tensor", self, each, dim);
+}
+TensorList unsafe_split_parts(Context& c, const Tensor& self, SymInt split_size, Size dim) {
+  return call<TensorList>(c, "aten::split.Tensor", self, split_size, dim);
+}
+TensorList unsafe_split_sizes_parts(Context& c, const Tensor& self, std::span<const SymInt> sizes, Size dim) {
+  return call<TensorList>(c, "aten::split_with_sizes", self, sizes, dim);
+}
+
 // ---- inverses
 Tensor split_inverse(Context& context, const Tensor& value, size_t which, const Tensor& base, SymInt each,
                      Size dim) {
@@ -225,8 +294,8 @@ Tensor split_sizes_inverse(Context& context, const Tensor& value, size_t which, 
                            std::span<const SymInt> sizes, Size dim) {
   SymInt start = 0;
   for (size_t i = 0; i < which; ++i) start += sizes[i];
-  return call(context, "aten::slice_scatter", base, value, static_cast<int64_t>(wrap_dim(dim, rank_of(base))),
-              Value(start), Value(start + sizes[which]));
+  return call(context, "aten::slice_scatter", base, value, wrapped_dim(dim, rank_of(base)), Value(start),
+              Value(start + sizes[which]));
 }
 Tensor unbind_inverse(Context& context, const Tensor& value, size_t which, const Tensor& base,
                       const Value& dim) {
@@ -238,46 +307,61 @@ Tensor unbind_inverse(Context& context, const Tensor& value, size_t which, const
 void define_split(Library& library) {
   library.define("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
       .view<split_shape<Size>, split_shape<SymInt>>()
+      .core_decomposition<split_parts>()
       .inverse<split_inverse>();
   library.define("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
-      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>();
+      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>()
+      .alias("aten::split_with_sizes");
   library
       .define("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
       .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>()
       .inverse<split_sizes_inverse>();
   library.define("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
-      .view<split_shape<Size>, split_shape<SymInt>>();
+      .view<split_shape<Size>, split_shape<SymInt>>()
+      .core_decomposition<unsafe_split_parts>();
   library.define("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
-      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>();
+      .view<split_sizes_shape<Size>, split_sizes_shape<SymInt>>()
+      .core_decomposition<unsafe_split_sizes_parts>();
   library.define("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
-      .view<chunk_shape<Size>, chunk_shape<SymInt>>();
+      .view<chunk_shape<Size>, chunk_shape<SymInt>>()
+      .composite<chunk_parts>();
   library.define("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
-      .view<chunk_shape<Size>, chunk_shape<SymInt>>();
+      .view<chunk_shape<Size>, chunk_shape<SymInt>>()
+      .composite<unsafe_chunk_parts>();
   library
       .define("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
-      .view<sections_shape<Size>, sections_shape<SymInt>>();
+      .view<sections_shape<Size>, sections_shape<SymInt>>()
+      .composite<sections_parts>();
   library
       .define("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
-      .view<indices_shape<Size>, indices_shape<SymInt>>();
+      .view<indices_shape<Size>, indices_shape<SymInt>>()
+      .composite<indices_parts>();
   library
       .define(
           "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
           "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]")
       .function<tensor_split>();
   library.define("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-      .view<named_sections_shape<1, Size>, named_sections_shape<1, SymInt>>();
+      .view<named_sections_shape<1, Size>, named_sections_shape<1, SymInt>>()
+      .composite<named_sections_parts<1>>();
   library.define("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-      .view<named_indices_shape<1, Size>, named_indices_shape<1, SymInt>>();
+      .view<named_indices_shape<1, Size>, named_indices_shape<1, SymInt>>()
+      .composite<named_indices_parts<1>>();
   library.define("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-      .view<named_sections_shape<2, Size>, named_sections_shape<2, SymInt>>();
+      .view<named_sections_shape<2, Size>, named_sections_shape<2, SymInt>>()
+      .composite<named_sections_parts<2>>();
   library.define("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-      .view<named_indices_shape<2, Size>, named_indices_shape<2, SymInt>>();
+      .view<named_indices_shape<2, Size>, named_indices_shape<2, SymInt>>()
+      .composite<named_indices_parts<2>>();
   library.define("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
-      .view<named_sections_shape<3, Size>, named_sections_shape<3, SymInt>>();
+      .view<named_sections_shape<3, Size>, named_sections_shape<3, SymInt>>()
+      .composite<named_sections_parts<3>>();
   library.define("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-      .view<named_indices_shape<3, Size>, named_indices_shape<3, SymInt>>();
+      .view<named_indices_shape<3, Size>, named_indices_shape<3, SymInt>>()
+      .composite<named_indices_parts<3>>();
   library.define("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
       .view<unbind_shape<Size>, unbind_shape<SymInt>>()
+      .core_decomposition<unbind_parts>()
       .inverse<unbind_inverse>();
 }
 
