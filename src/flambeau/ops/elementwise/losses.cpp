@@ -83,7 +83,7 @@ Tensor weighted_loss(Context& c, const Tensor& loss, const Tensor* weight, int64
 // Logarithms are held above -100, so that no loss is infinite.
 Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target, const Tensor* weight,
                             Size reduction) {
-  if (!(sizes_of(self) == sizes_of(target))) {
+  if (!(sizes_of(target) == sizes_of(self))) {  // in PyTorch's order, in which it becomes a guard
     throw Error(ErrorCode::kInvalidArgument, "Using a target size (" + sizes_text(sizes_of(target)) +
                                                  ") that is different to the input size (" +
                                                  sizes_text(sizes_of(self)) + ")");
