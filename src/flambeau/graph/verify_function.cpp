@@ -18,7 +18,7 @@ struct Function {
 };
 
 // Those that PyTorch's verifier allows.
-constexpr Function kFunctions[] = {
+constexpr Function kCheckedFunctions[] = {
     {"_operator.abs", 1},
     {"_operator.add", 2},
     {"_operator.and_", 2},
@@ -73,8 +73,8 @@ constexpr Function kFunctions[] = {
 };
 
 const Function* find_function(std::string_view name) {
-  const auto found = std::ranges::lower_bound(kFunctions, name, {}, &Function::name);
-  return found != std::end(kFunctions) && found->name == name ? found : nullptr;
+  const auto found = std::ranges::lower_bound(kCheckedFunctions, name, {}, &Function::name);
+  return found != std::end(kCheckedFunctions) && found->name == name ? found : nullptr;
 }
 
 bool is_number(const Argument& argument) {

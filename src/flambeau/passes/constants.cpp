@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/graph/values.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/passes/effects.h"
@@ -21,6 +23,9 @@ using graph::Node;
 
 // Also what is made of nothing, such as a range, is worth storing when it is as small as this.
 constexpr int64_t kSmall = int64_t{64} << 10;
+// All results together may be larger than the constants that are there by as much as this.
+constexpr int64_t kMostGrowth = int64_t{1} << 20;
+constexpr int64_t kMost = int64_t{1} << 60;
 
 class Folding {
  public:
@@ -30,11 +35,13 @@ class Folding {
   bool run() {
     find_constants();
     find_constant_nodes();
+    find_needed();
     std::vector<std::pair<Node*, Tensor>> folded;
     for (Node& node : program_.graph().nodes()) {
-      if (!is_worth_it(node)) continue;
-      const Tensor made = compute(node).tensor();
-      if (fits(made, *node.outputs()[0].value()->tensor())) folded.emplace_back(&node, made);
+      if (!needed_.contains(&node) || !compute(node) || !wanted_.contains(&node)) continue;
+      const graph::Value& result = *node.outputs()[0].value();
+      const Tensor& made = values_.at(&result).tensor();
+      if (fits(made, *result.tensor())) folded.emplace_back(&node, made);
     }
     if (!folded.empty()) replace(folded);
     return !folded.empty();
@@ -58,7 +65,9 @@ class Folding {
       const Tensor& tensor = found->second->tensor;
       if (!tensor.defined() || tensor.is_meta()) continue;
       values_.emplace(value, tensor);
-      bytes_.emplace(value, tensor.element_count() * static_cast<int64_t>(tensor.element_size()));
+      const auto bytes = static_cast<int64_t>(tensor.storage()->size());
+      bytes_.emplace(value, bytes);
+      budget_ += bytes;
     }
   }
 
@@ -66,47 +75,80 @@ class Folding {
     for (const Node& node : program_.graph().nodes()) {
       const Effects effects = effects_of(node, library_);
       if (effects.op == nullptr || !effects.is_pure() || written_.touches(node)) continue;
-      const graph::Value* const result =
-          node.outputs().size() == 1 && node.outputs()[0].is(ArgumentKind::kTensor)
-              ? node.outputs()[0].value()
-              : nullptr;
+      const bool gives_tensor = node.outputs().size() == 1 && node.outputs()[0].is(ArgumentKind::kTensor);
+      const graph::Value* const result = gives_tensor ? node.outputs()[0].value() : nullptr;
       if (result == nullptr || result->tensor() == nullptr) continue;
-      bool is_constant = true;
-      int64_t bytes = 0;
-      for (const graph::NamedArgument& input : node.inputs()) {
-        is_constant = is_constant && !input.argument.is(ArgumentKind::kGraph) &&
-                      !input.argument.is(ArgumentKind::kUnknown);
-        input.argument.for_each_value([&](const graph::Value& value) {
-          const auto known = bytes_.find(&value);
-          is_constant = is_constant && known != bytes_.end();
-          if (is_constant) bytes += known->second;
-        });
-      }
-      if (!is_constant) continue;
-      bytes_.emplace(result, bytes);
+      const std::optional<int64_t> made_of = constant_bytes(node);
+      if (!made_of) continue;
+      const bool is_view = effects.op->schema.is_view();
+      const std::optional<int64_t> bytes =
+          is_view ? made_of : bytes_of(*result->tensor(), std::min(budget_, std::max(kSmall, *made_of)));
+      if (!bytes) continue;
+      if (!is_view) budget_ -= *bytes;
+      bytes_.emplace(result, *bytes);
       nodes_.emplace(&node, effects.op);
     }
   }
 
-  // Its result is used by what is no constant, it is no mere view, and small enough.
-  bool is_worth_it(const Node& node) const {
-    const auto found = nodes_.find(&node);
-    if (found == nodes_.end() || found->second->schema.is_view()) return false;
-    const graph::Value& result = *node.outputs()[0].value();
-    bool is_needed = false;
-    for (const graph::ValueRef& ref : result.refs()) {
-      if (ref.role() != graph::ValueRef::Role::kUse) continue;
-      if (ref.user() == nullptr) return false;  // an output: the caller may write to what it gets
-      is_needed = is_needed || !nodes_.contains(ref.user()) || nodes_.at(ref.user())->schema.is_view();
+  // Of the arguments, where all are constants.
+  std::optional<int64_t> constant_bytes(const Node& node) const {
+    bool is_constant = true;
+    int64_t bytes = 0;
+    for (const graph::NamedArgument& input : node.inputs()) {
+      is_constant = is_constant && !input.argument.is(ArgumentKind::kGraph) &&
+                    !input.argument.is(ArgumentKind::kUnknown);
+      input.argument.for_each_value([&](const graph::Value& value) {
+        const auto known = bytes_.find(&value);
+        is_constant = is_constant && known != bytes_.end();
+        if (is_constant) bytes = std::min(bytes, kMost) + std::min(known->second, kMost);
+      });
     }
-    if (!is_needed) return false;
-    const graph::TensorMeta& meta = *result.tensor();
-    Size bytes = static_cast<int64_t>(dtype_size(meta.dtype));
+    return is_constant ? std::optional(bytes) : std::nullopt;
+  }
+
+  // Nothing where it is more than `most`, or not known.
+  static std::optional<int64_t> bytes_of(const graph::TensorMeta& meta, int64_t most) {
+    auto bytes = static_cast<__int128>(dtype_size(meta.dtype));
     for (const graph::SymInt& size : meta.sizes) {
-      if (!size.is_literal()) return false;
+      if (!size.is_literal() || size.literal() < 0) return {};
       bytes *= size.literal();
+      if (bytes > most) return {};
     }
-    return bytes <= std::max(kSmall, bytes_.at(&result));
+    return static_cast<int64_t>(bytes);
+  }
+
+  // From the end on: what becomes a constant, and what that is computed from. What a caller gets, as it is or
+  // as a view, is his own to write to.
+  void find_needed() {
+    std::unordered_set<const graph::Value*> given;
+    for (const Argument& output : program_.graph().outputs())
+      output.for_each_value([&](const graph::Value& value) { given.insert(&value); });
+    for (const Node* node = program_.graph().last_node(); node != nullptr; node = node->previous()) {
+      const auto found = nodes_.find(node);
+      if (found == nodes_.end()) continue;
+      const graph::Value& result = *node->outputs()[0].value();
+      const bool is_view = found->second->schema.is_view();
+      if (!is_view && !given.contains(&result) && has_other_users(result)) {
+        wanted_.insert(node);
+        needed_.insert(node);
+      }
+      for (const graph::NamedArgument& input : node->inputs()) {
+        input.argument.for_each_value([&](const graph::Value& value) {
+          if (is_view && given.contains(&result)) given.insert(&value);
+          if (needed_.contains(node) && value.producer() != nullptr) needed_.insert(value.producer());
+        });
+      }
+    }
+  }
+
+  // That compute with it, and are no constants themselves.
+  bool has_other_users(const graph::Value& value) const {
+    for (const graph::ValueRef& ref : value.refs()) {
+      if (ref.role() != graph::ValueRef::Role::kUse) continue;
+      const auto found = nodes_.find(ref.user());
+      if (found == nodes_.end() || found->second->schema.is_view()) return true;
+    }
+    return false;
   }
 
   // What is made is what the program says.
@@ -123,15 +165,16 @@ class Folding {
     return true;
   }
 
-  const Value& compute(const Node& node) {
-    const graph::Value* const result = node.outputs()[0].value();
-    if (const auto found = values_.find(result); found != values_.end()) return found->second;
+  // A call that fails stays where it is, and fails when the program runs: not when it is simplified.
+  bool compute(const Node& node) {
     const ops::Operator& op = *nodes_.at(&node);
     std::vector<Value> positional;
     ops::KeywordArguments keywords;
+    bool is_known = true;
     const auto find = [&](const graph::Value& value) {
       const auto known = values_.find(&value);
-      return known != values_.end() ? known->second : compute(*value.producer());
+      is_known = is_known && known != values_.end();
+      return known != values_.end() ? known->second : Value(Tensor());
     };
     for (const graph::NamedArgument& input : node.inputs()) {
       Value value = graph::to_value(input.argument, find);
@@ -141,10 +184,19 @@ class Folding {
         keywords.emplace_back(input.name, std::move(value));
       }
     }
-    std::vector<Value> given = with_location("node", std::string(node.label()), [&] {
-      return ops::call(context_, op, ops::bind_arguments(op.schema, positional, keywords));
-    });
-    return values_.emplace(result, std::move(given.at(0))).first->second;
+    if (!is_known) return false;
+    try {
+      // Whatever the program says of its sizes.
+      const WorkScope work({.bytes = static_cast<uint64_t>(kMostGrowth) * 64});
+      std::vector<Value> given =
+          ops::call(context_, op, ops::bind_arguments(op.schema, positional, keywords));
+      if (!given.at(0).is_tensor()) return false;
+      values_.emplace(node.outputs()[0].value(), std::move(given[0]));
+      return true;
+    } catch (const Error&) {
+      poll_work();  // somebody wants it to end
+      return false;
+    }
   }
 
   // The results become constants of the program, which stand before the user's inputs.
@@ -189,8 +241,11 @@ class Folding {
   ops::Context context_{library_, pool_};
   WrittenValues written_;
   std::unordered_map<const graph::Value*, Value> values_;        // constants, as far as they are computed
-  std::unordered_map<const graph::Value*, int64_t> bytes_;       // of what each constant value is made of
+  std::unordered_map<const graph::Value*, int64_t> bytes_;       // of each constant value
   std::unordered_map<const Node*, const ops::Operator*> nodes_;  // that give constants
+  std::unordered_set<const Node*> needed_;                       // of those: computed
+  std::unordered_set<const Node*> wanted_;                       // and kept
+  int64_t budget_ = kMostGrowth;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <bit>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
@@ -88,24 +90,32 @@ std::vector<Value*> results_of(const Node& node) {
   return results;
 }
 
-bool is_output(const Value& value) {
-  for (const ValueRef& ref : value.refs()) {
-    if (ref.role() == ValueRef::Role::kUse && ref.user() == nullptr) return true;
+// The tensors that a caller gets: who gets two may write to one and read the other.
+class GivenTensors {
+ public:
+  explicit GivenTensors(const graph::Graph& graph) {
+    for (const Argument& output : graph.outputs())
+      output.for_each_value([&](const Value& value) {
+        if (value.kind() == graph::ValueKind::kTensor) values_.insert(&value);
+      });
   }
-  return false;
-}
+  bool have_both(const std::vector<Value*>& first, const std::vector<Value*>& second) const {
+    for (size_t i = 0; i < first.size(); ++i) {
+      if (values_.contains(first[i]) && values_.contains(second[i])) return true;
+    }
+    return false;
+  }
+  void replace(const Value& value, const Value& other) {
+    if (values_.erase(&value) != 0) values_.insert(&other);
+  }
 
-// A caller who gets both may write to one and read the other.
-bool are_both_given(const std::vector<Value*>& first, const std::vector<Value*>& second) {
-  bool both = false;
-  for (size_t i = 0; i < first.size(); ++i)
-    both = both ||
-           (is_output(*first[i]) && is_output(*second[i]) && first[i]->kind() == graph::ValueKind::kTensor);
-  return both;
-}
+ private:
+  std::unordered_set<const Value*> values_;
+};
 
 bool merge_in(graph::Graph& graph, const ops::Library& library) {
   const WrittenValues written(graph, library);
+  GivenTensors given_out(graph);
   std::unordered_map<std::string, Node*> first_of;
   bool has_changed = false;
   for (Node* node = graph.first_node(); node != nullptr;) {
@@ -121,8 +131,11 @@ bool merge_in(graph::Graph& graph, const ops::Library& library) {
       if (first != node) {
         const std::vector<Value*> kept = results_of(*first);
         const std::vector<Value*> given = results_of(*node);
-        if (!are_both_given(kept, given)) {
-          for (size_t i = 0; i < given.size(); ++i) given[i]->replace_uses_with(*kept[i]);
+        if (!given_out.have_both(kept, given)) {
+          for (size_t i = 0; i < given.size(); ++i) {
+            given_out.replace(*given[i], *kept[i]);
+            given[i]->replace_uses_with(*kept[i]);
+          }
           graph.erase(*node);
           has_changed = true;
         }

@@ -1,8 +1,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "flambeau/graph/literals.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
 #include "flambeau/symbolic/parse.h"
@@ -11,10 +11,8 @@ namespace flambeau::passes {
 namespace {
 
 using graph::Argument;
-using graph::ArgumentKind;
 using graph::Node;
 using graph::Value;
-using graph::ValueRef;
 
 // The number that a node gives, where that is all it does; null for others.
 Value* number_of(const Node& node, const ops::Library& library) {
@@ -42,7 +40,7 @@ class Merging {
       if (Value* const value = number_of(*node, library_)) join(graph, *node, *value);
       node = next;
     }
-    return has_changed_;
+    return graph::replace_by_literals(graph, literals_) || has_changed_;
   }
 
  private:
@@ -56,61 +54,19 @@ class Merging {
 
   void join(graph::Graph& graph, Node& node, Value& value) {
     if (const std::optional<int64_t> known = literal_of(std::get<graph::SymInt>(value.meta()))) {
-      if (!replace_by_literal(value, *known)) return;
-    } else {
-      Value* const first = see(value);
-      if (first == nullptr) return;
-      value.replace_uses_with(*first);
+      literals_.emplace(&value, *known);  // its node is dead then, where nobody else uses it
+      return;
     }
+    Value* const first = see(value);
+    if (first == nullptr) return;
+    value.replace_uses_with(*first);
     graph.erase(node);
     has_changed_ = true;
   }
 
-  // Every use: nothing happens when one is of a kind that takes no literal.
-  static bool replace_by_literal(Value& value, int64_t literal) {
-    std::vector<Node*> users;
-    for (const ValueRef& ref : value.refs()) {
-      if (ref.role() == ValueRef::Role::kDefinition) continue;
-      if (ref.user() == nullptr) return false;  // an output, a mention
-      users.push_back(ref.user());
-    }
-    for (Node* const user : users) {
-      for (size_t i = 0; i < user->inputs().size(); ++i) {
-        const Argument& input = user->inputs()[i].argument;
-        bool refers = false;
-        input.for_each_value([&](const Value& other) { refers = refers || &other == &value; });
-        if (refers && !input.is(ArgumentKind::kSymInt) && !input.is(ArgumentKind::kSymInts)) return false;
-      }
-    }
-    for (Node* const user : users) replace_in(*user, value, literal);
-    return true;
-  }
-
-  static void replace_in(Node& user, const Value& value, int64_t literal) {
-    for (size_t i = 0; i < user.inputs().size(); ++i) {
-      const Argument& input = user.inputs()[i].argument;
-      if (input.value() == &value) {
-        user.set_input(i, Argument::make<ArgumentKind::kInt>(literal));
-      } else if (input.is(ArgumentKind::kSymInts)) {
-        std::vector<graph::SymArgument<int64_t>> numbers;
-        std::vector<int64_t> literals;
-        for (const auto& item : input.get<ArgumentKind::kSymInts>()) {
-          if (item.ref && item.ref.get() != &value) {
-            numbers.emplace_back(*item.ref);
-          } else {
-            literals.push_back(item.ref ? literal : item.literal);
-            numbers.emplace_back(literals.back());
-          }
-        }
-        user.set_input(i, literals.size() == numbers.size()
-                              ? Argument::make<ArgumentKind::kInts>(std::move(literals))
-                              : Argument::make<ArgumentKind::kSymInts>(std::move(numbers)));
-      }
-    }
-  }
-
   const ops::Library& library_;
   std::unordered_map<std::string, Value*> first_;
+  std::unordered_map<const Value*, int64_t> literals_;
   bool has_changed_ = false;
 };
 

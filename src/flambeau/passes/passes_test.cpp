@@ -331,19 +331,22 @@ TEST_F(EqualSizes, BeforeAndAfter) {
              {"x: \"f32[4]\", y: \"f32[s0]\"", R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
                                       z: "f32[4]" = torch.ops.aten.zeros.default([a])
                                       return (z,))~",
-              R"~(z: "f32[4]" = torch.ops.aten.zeros.default([4])
+              R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
+                 z: "f32[4]" = torch.ops.aten.zeros.default([4])
                  return (z,))~"},
              {"x: \"f32[4]\", y: \"f32[s0]\"", R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
                                       b: "Sym(s0)" = torch.ops.aten.sym_size.int(y, 0)
                                       z: "f32[4*s0]" = torch.ops.aten.zeros.default([a, b])
                                       return (z,))~",
-              R"~(b: "Sym(s0)" = torch.ops.aten.sym_size.int(y, 0)
+              R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
+                 b: "Sym(s0)" = torch.ops.aten.sym_size.int(y, 0)
                  z: "f32[4*s0]" = torch.ops.aten.zeros.default([4, b])
                  return (z,))~"},
              {"x: \"f32[4]\", y: \"f32[s0]\"", R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
                                       v: "f32[4]" = torch.ops.aten.narrow.default(x, 0, 0, a)
                                       return (v,))~",
-              R"~(v: "f32[4]" = torch.ops.aten.narrow.default(x, 0, 0, 4)
+              R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
+                 v: "f32[4]" = torch.ops.aten.narrow.default(x, 0, 0, 4)
                  return (v,))~"},
              // An output stays what it is.
              {"x: \"f32[4]\"", R"~(a: "Sym(4)" = torch.ops.aten.sym_size.int(x, 0)
@@ -429,6 +432,59 @@ TEST_F(FoldConstants, BeforeAndAfter) {
                                 return (b,))~",
               ""},
          });
+}
+
+TEST_F(FoldConstants, WhatACallerSeesThroughAViewIsHisOwn) {
+  expect(fold_constants, {{"c_t: \"f32[4]\", " + kX, R"~(a: "f32[4]" = torch.ops.aten.mul.Tensor(c_t, 2)
+                                                        v: "f32[2]" = torch.ops.aten.slice.Tensor(a, 0, 0, 2)
+                                                        return (v,))~",
+                           ""}});
+}
+
+TEST_F(FoldConstants, WhatFailsStaysAndFailsLater) {
+  expect(fold_constants, {{"c_t: \"f32[4]\", " + kX, R"~(a: "f32[4]" = torch.ops.aten.select.int(c_t, 7, 0)
+                                                        m: "f32[4]" = torch.ops.aten.mul.Tensor(a, 2)
+                                                        b: "f32[4]" = torch.ops.aten.add.Tensor(x, m)
+                                                        return (b,))~",
+                           ""},
+                          // It says less than it takes.
+                          {kX, R"~(a: "f32[4]" = torch.ops.aten.zeros.default([4000000000])
+                                   b: "f32[4]" = torch.ops.aten.add.Tensor(x, a)
+                                   return (b,))~",
+                           ""}});
+}
+
+// Strangers' programs: no recursion along a chain, nothing that is done for each pair of nodes, no growth
+// without end.
+TEST_F(Passes, LongProgramsTakeLinearTime) {
+  constexpr int kNodes = 5'000;
+  std::string chain;
+  std::string equal;
+  std::string ranges;
+  std::string last = "c_t";
+  std::string sum = "x";
+  for (int i = 0; i < kNodes; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    chain += name + ": \"f32[4]\" = torch.ops.aten.neg.default(" + last + ")\n";
+    equal += name + ": \"f32[4]\" = torch.ops.aten.sin.default(x)\n";
+    ranges += name + ": \"f32[4000]\" = torch.ops.aten.ones.default([4000])\n";
+    ranges += "m" + name + ": \"f32[4000]\" = torch.ops.aten.add.Tensor(x, " + name + ")\n";
+    last = name;
+  }
+  graph::ExportedProgram program =
+      parse("c_t: \"f32[4]\", " + kX,
+            chain + "b: \"f32[4]\" = torch.ops.aten.add.Tensor(x, " + last + ")\nreturn (b,)");
+  EXPECT_TRUE(simplify(program, library));
+  EXPECT_EQ(program.graph().node_count(), 1U);
+  program = parse(kX, equal + "b: \"f32[4]\" = torch.ops.aten.neg.default(" + last + ")\nreturn (b,)");
+  EXPECT_TRUE(simplify(program, library));
+  EXPECT_EQ(program.graph().node_count(), 2U);
+  program = parse("x: \"f32[4000]\"", ranges + "return (m" + last + ",)");
+  EXPECT_TRUE(fold_constants(program, library));
+  int64_t bytes = 0;
+  for (const graph::Weight& weight : program.constants)
+    bytes += static_cast<int64_t>(weight.tensor.byte_count());
+  EXPECT_LE(bytes, 1 << 20);
 }
 
 TEST_F(FoldConstants, TheConstantIsWhatTheNodeGave) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/literals.h"
 #include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise.h"
 #include "flambeau/ops/facts.h"
@@ -668,52 +669,24 @@ void Tracer::add_copy(graph::Value& input, const Tensor& tensor) {
   tensors_.emplace_back(node.outputs()[0].value(), tensor);
 }
 
-// In every input of a node that takes it.
-void Tracer::replace_by_literal(graph::Value& value, int64_t number) {
-  std::vector<graph::Node*> users;
-  for (const graph::ValueRef& ref : value.refs()) {
-    if (ref.role() == graph::ValueRef::Role::kUse && ref.user() != nullptr) users.push_back(ref.user());
-  }
-  for (graph::Node* const user : users) {
-    for (size_t i = 0; i < user->inputs().size(); ++i) {
-      const Argument& input = user->inputs()[i].argument;
-      if (input.is(ArgumentKind::kSymInt) && input.value() == &value) {
-        user->set_input(i, Argument::make<ArgumentKind::kInt>(number));
-      } else if (input.is(ArgumentKind::kSymInts)) {
-        std::vector<graph::SymArgument<int64_t>> numbers;
-        std::vector<int64_t> literals;
-        for (const auto& item : input.get<ArgumentKind::kSymInts>()) {
-          if (!item.ref || item.ref.get() == &value) {
-            literals.push_back(item.ref ? number : item.literal);
-            numbers.emplace_back(literals.back());
-          } else {
-            numbers.emplace_back(*item.ref);
-          }
-        }
-        user->set_input(i, literals.size() == numbers.size()
-                               ? Argument::make<ArgumentKind::kInts>(std::move(literals))
-                               : Argument::make<ArgumentKind::kSymInts>(std::move(numbers)));
-      }
-    }
-  }
-}
-
 // What the trace found to be the same number is computed once: from the size whose symbol is left.
 void Tracer::join_equal_numbers() {
   std::unordered_map<Expr, graph::Value*, symbolic::ExprHash> first;
   for (const auto& [value, expr] : numbers_) {
     if (expr.is_symbol() && env_.simplify(expr) == expr) first.try_emplace(expr, value);
   }
+  std::unordered_map<const graph::Value*, int64_t> literals;
   for (const auto& [value, expr] : numbers_) {
     // A number from data stays, whatever it was found to be: the program asserts that.
     if (expr.is_symbol() && env_.has_unbacked(expr)) continue;
     const Expr plain = env_.simplify(expr);
     if (plain.is_integer()) {
-      replace_by_literal(*value, plain.integer());
+      literals.emplace(value, plain.integer());
     } else if (graph::Value* const known = first.try_emplace(plain, value).first->second; known != value) {
       value->replace_uses_with(*known);
     }
   }
+  graph::replace_by_literals(graph_, literals);
   // Those made last use the others.
   std::vector<std::pair<graph::Value*, Expr>> left;
   for (size_t i = numbers_.size(); i-- > 0;) {

@@ -119,7 +119,6 @@ class Tracer : public ops::Interceptor {
   // PyTorch's operators over sequences are loops: the number of steps is the example's.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
   void join_equal_numbers();
-  void replace_by_literal(graph::Value& value, int64_t number);
   void hold(const Tensor& tensor, graph::Value& value);
   graph::Value& add_tensor_value(std::string name, const Tensor& tensor);
   graph::Argument tensor_argument(const Tensor& tensor);
