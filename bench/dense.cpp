@@ -14,9 +14,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
-#include "flambeau/kernels/convolution.h"
-#include "flambeau/kernels/gemm.h"
-#include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/convolution/convolution.h"
+#include "flambeau/kernels/gemm/gemm.h"
+#include "flambeau/kernels/gemm/scratch.h"
 #include "flambeau/kernels/onednn/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
 #include "flambeau/kernels/onednn/pooled.h"

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/inspect.h"
-#include "flambeau/formats/safety.h"
-#include "flambeau/tensor/statistics.h"
+#include "flambeau/formats/safety/safety.h"
+#include "flambeau/tensor/elements/statistics.h"
 #include "hostile/exercise.h"
 #include "hostile/heap_meter.h"
 

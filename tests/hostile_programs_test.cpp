@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "flambeau/archive/zip_writer.h"
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/archive/zip/writer.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "hostile/exercise_program.h"
 #include "hostile/heap_meter.h"
 #include "support/patience.h"

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "flambeau/archive/zip_reader.h"
+#include "flambeau/archive/zip/reader.h"
 #include "flambeau/formats/pt2/program_json.h"
-#include "flambeau/graph/text_parse.h"
-#include "flambeau/graph/text_print.h"
+#include "flambeau/graph/text/parse.h"
+#include "flambeau/graph/text/print.h"
 
 namespace flambeau {
 namespace {

@@ -4,13 +4,13 @@
 #include <functional>
 #include <thread>
 
-#include "flambeau/archive/zip_reader.h"
+#include "flambeau/archive/zip/reader.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/inspect.h"
-#include "flambeau/formats/safety.h"
-#include "flambeau/tensor/compare.h"
-#include "flambeau/tensor/convert.h"
-#include "flambeau/tensor/statistics.h"
+#include "flambeau/formats/safety/safety.h"
+#include "flambeau/tensor/elements/compare.h"
+#include "flambeau/tensor/elements/convert.h"
+#include "flambeau/tensor/elements/statistics.h"
 #include "support/torch_files.h"
 
 namespace flambeau {

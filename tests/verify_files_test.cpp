@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include "flambeau/archive/zip_reader.h"
+#include "flambeau/archive/zip/reader.h"
 #include "flambeau/formats/pt2/package.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 
 namespace flambeau {
 namespace {

@@ -3,4 +3,4 @@
 
 #include "flambeau/formats/digest.h"
 #include "flambeau/formats/inspect.h"
-#include "flambeau/formats/known_globals.h"
+#include "flambeau/formats/safety/known_globals.h"

@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <string>
 
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau {
 

@@ -10,10 +10,10 @@
 #include "flambeau/files.h"
 #include "flambeau/formats/diff.h"
 #include "flambeau/formats/pt2/package.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"
-#include "flambeau/tensor/statistics.h"
+#include "flambeau/tensor/elements/statistics.h"
 
 namespace flambeau::report {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "flambeau/base/mapping.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/base/files/mapping.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/program.h"
 
 namespace flambeau {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "flambeau/kernels/generator.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/kernels/random/generator.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "overlap.h"
 #include "values.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exchange.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/value/value.h"
 
 namespace flambeau::python {

@@ -1,6 +1,6 @@
 #include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 #include "flambeau/runtime.h"
 
 namespace flambeau {

@@ -11,9 +11,9 @@
 #include "flambeau/base/nearest.h"
 #include "flambeau/graph/dimension_names.h"
 #include "flambeau/graph/summary.h"
-#include "flambeau/kernels/random.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/tensor/convert.h"
+#include "flambeau/kernels/random/random.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/tensor/elements/convert.h"
 
 namespace flambeau {
 namespace {

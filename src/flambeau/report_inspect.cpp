@@ -8,7 +8,7 @@
 #include "flambeau/formats/tensor_pieces.h"
 #include "flambeau/graph/summary.h"
 #include "flambeau/report.h"
-#include "flambeau/tensor/statistics.h"
+#include "flambeau/tensor/elements/statistics.h"
 
 namespace flambeau::report {
 namespace {

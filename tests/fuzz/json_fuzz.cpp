@@ -1,8 +1,8 @@
 // Any bytes are a JSON value or an Error; a value survives dump and parse, and both readers agree.
 #include <cstdlib>
 
-#include "flambeau/archive/json.h"
-#include "flambeau/archive/json_fallback.h"
+#include "flambeau/archive/json/fallback.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,6 @@
 """Makes tests/fuzz/corpus/pt2, program_json and example_inputs from the golden files.
 
-The programs of older majors, major_N.json, are those of src/flambeau/formats/pt2/upgrade_test_programs.h.
+The programs of older majors, major_N.json, are those of src/flambeau/formats/pt2/upgrade/test_programs.h.
 Checksums in the archives are set to 0, which stands for "none": a fuzzer could not guess the right ones.
 """
 import json

@@ -4,9 +4,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "flambeau/archive/pickle_globals.h"
-#include "flambeau/archive/pickle_reader.h"
-#include "flambeau/archive/pickle_writer.h"
+#include "flambeau/archive/pickle/globals.h"
+#include "flambeau/archive/pickle/reader.h"
+#include "flambeau/archive/pickle/writer.h"
 #include "flambeau/base/error.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/graph/dot.h"
-#include "flambeau/graph/text_parse.h"
-#include "flambeau/graph/text_print.h"
+#include "flambeau/graph/text/parse.h"
+#include "flambeau/graph/text/print.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/evaluate.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
-#include "flambeau/symbolic/value_range.h"
+#include "flambeau/symbolic/ranges/value_range.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace {
 

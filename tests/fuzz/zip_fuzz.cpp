@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "flambeau/archive/record_archive.h"
-#include "flambeau/archive/zip_reader.h"
+#include "flambeau/archive/zip/reader.h"
 #include "flambeau/base/error.h"
 
 namespace {

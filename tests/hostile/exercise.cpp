@@ -2,13 +2,13 @@
 
 #include <stdexcept>
 
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/inspect.h"
-#include "flambeau/formats/safety.h"
-#include "flambeau/tensor/compare.h"
-#include "flambeau/tensor/statistics.h"
+#include "flambeau/formats/safety/safety.h"
+#include "flambeau/tensor/elements/compare.h"
+#include "flambeau/tensor/elements/statistics.h"
 #include "hostile/exercise_program.h"
 
 namespace flambeau::hostile {

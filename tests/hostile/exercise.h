@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "flambeau/base/error.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 
 namespace flambeau::hostile {
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/program_json.h"
@@ -10,9 +10,9 @@
 #include "flambeau/graph/compare.h"
 #include "flambeau/graph/dot.h"
 #include "flambeau/graph/summary.h"
-#include "flambeau/graph/text_parse.h"
-#include "flambeau/graph/text_print.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/text/parse.h"
+#include "flambeau/graph/text/print.h"
+#include "flambeau/graph/verify/verify.h"
 
 namespace flambeau::hostile {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "flambeau/base/error.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/graph/program.h"
 
 namespace flambeau::hostile {

@@ -2,7 +2,7 @@
 // mutator.h.
 #include <algorithm>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "hostile/mutator.h"
 

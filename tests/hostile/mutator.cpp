@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "flambeau/archive/tar_reader.h"
-#include "flambeau/archive/zip_reader.h"
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/zip/reader.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/safetensors/safetensors.h"

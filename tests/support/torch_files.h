@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/archive/pickle_writer.h"
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/pickle/writer.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/checkpoint.h"
 #include "support/temporary_folder.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "flambeau/archive/zip_reader.h"
+#include "flambeau/archive/zip/reader.h"
 #include "flambeau/base/error.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 
 namespace flambeau::zip {
 

@@ -10,8 +10,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/evaluate.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace {
 

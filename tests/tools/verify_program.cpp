@@ -7,7 +7,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/formats/pt2/package.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 #include "flambeau/value/schema_table.h"
 
 int main(int count, char** arguments) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/archive/zip_reader.h"
+#include "flambeau/archive/zip/reader.h"
 
 namespace flambeau {
 

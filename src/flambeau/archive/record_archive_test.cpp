@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/zip/writer.h"
 #include "support/zip_test_files.h"
 
 namespace flambeau {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "flambeau/base/byte_sink.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/byte_sink.h"
 
 namespace flambeau {
 namespace {

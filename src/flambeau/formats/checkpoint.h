@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "flambeau/archive/pickle_tree.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/archive/pickle/tree.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/file_kind.h"
 #include "flambeau/formats/named_tensors.h"
 #include "flambeau/formats/state_dict/rebuild.h"

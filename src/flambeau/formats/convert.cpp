@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "flambeau/base/atomic_file.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/nearest.h"
 #include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/expansion.h"
@@ -14,7 +14,7 @@
 #include "flambeau/formats/safetensors/safetensors.h"
 #include "flambeau/formats/state_dict/torch_writer.h"
 #include "flambeau/formats/tensor_pieces.h"
-#include "flambeau/tensor/convert.h"
+#include "flambeau/tensor/elements/convert.h"
 
 namespace flambeau {
 namespace {

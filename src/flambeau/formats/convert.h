@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/base/byte_sink.h"
-#include "flambeau/base/file_api.h"
+#include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/file_api.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/formats/known_globals.h"
+#include "flambeau/formats/safety/known_globals.h"
 #include "flambeau/formats/shards/shards.h"
 
 namespace flambeau {

@@ -8,7 +8,7 @@
 
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"
-#include "flambeau/tensor/compare.h"
+#include "flambeau/tensor/elements/compare.h"
 
 namespace flambeau {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/base/sha256.h"
 #include "flambeau/tensor/tensor.h"

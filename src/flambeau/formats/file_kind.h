@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 
 namespace flambeau {
 

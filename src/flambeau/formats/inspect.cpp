@@ -7,7 +7,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "flambeau/archive/pickle_reader.h"
+#include "flambeau/archive/pickle/reader.h"
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/base/error.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "flambeau/archive/pickle_reader.h"
+#include "flambeau/archive/pickle/reader.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/archive/json.h"
-#include "flambeau/archive/pickle_tree.h"
+#include "flambeau/archive/json/json.h"
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/archive/record_archive.h"
 
 namespace flambeau {

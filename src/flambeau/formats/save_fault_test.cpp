@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "flambeau/base/faulty_file_api.h"
+#include "flambeau/base/files/faulty_file_api.h"
 #include "flambeau/formats/convert.h"
 #include "support/torch_files.h"
 

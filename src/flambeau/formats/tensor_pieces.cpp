@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
-#include "flambeau/tensor/strided_copy.h"
+#include "flambeau/tensor/elements/strided_copy.h"
 
 namespace flambeau {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/tensor/tensor.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/text_print.h"
-#include "flambeau/graph/verify_test_programs.h"
+#include "flambeau/graph/text/print.h"
+#include "flambeau/graph/verify/test_programs.h"
 
 namespace flambeau::graph {
 namespace {

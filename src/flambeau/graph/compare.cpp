@@ -8,7 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/summary.h"
-#include "flambeau/graph/text_atoms.h"
+#include "flambeau/graph/text/atoms.h"
 
 namespace flambeau::graph {
 namespace {

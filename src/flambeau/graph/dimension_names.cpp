@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/ascii.h"
 #include "flambeau/base/error.h"
 

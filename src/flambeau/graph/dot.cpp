@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/text_notes.h"
+#include "flambeau/graph/text/notes.h"
 
 namespace flambeau::graph {
 namespace {

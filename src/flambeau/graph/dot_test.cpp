@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "flambeau/graph/text_parse.h"
+#include "flambeau/graph/text/parse.h"
 
 namespace flambeau::graph {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/tensor/dtype.h"
 #include "flambeau/tensor/memory_format.h"
 #include "flambeau/tensor/tensor.h"

@@ -7,9 +7,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/dimension_names.h"
-#include "flambeau/graph/text_atoms.h"
-#include "flambeau/graph/text_expr.h"
-#include "flambeau/graph/text_python.h"
+#include "flambeau/graph/text/atoms.h"
+#include "flambeau/graph/text/expr.h"
+#include "flambeau/graph/text/python.h"
 #include "flambeau/value/pytree.h"
 
 namespace flambeau::graph {

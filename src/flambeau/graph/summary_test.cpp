@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "flambeau/graph/verify_test_programs.h"
+#include "flambeau/graph/verify/test_programs.h"
 #include "support/patience.h"
 
 namespace flambeau::graph {

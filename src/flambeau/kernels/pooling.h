@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "flambeau/kernels/convolution.h"
+#include "flambeau/kernels/convolution/convolution.h"
 
 namespace flambeau::kernels {
 

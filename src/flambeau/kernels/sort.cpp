@@ -14,7 +14,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/stoppable.h"
-#include "flambeau/tensor/wide_rows.h"
+#include "flambeau/tensor/elements/wide_rows.h"
 
 namespace flambeau::kernels {
 namespace {

@@ -12,7 +12,7 @@
 namespace flambeau::kernels {
 
 // The order of a row of float, double, int64_t or uint64_t (what other types are loaded as,
-// tensor/wide_rows.h): indices[i] is the position of the element that comes i-th.
+// tensor/elements/wide_rows.h): indices[i] is the position of the element that comes i-th.
 //
 // stable keeps equal elements in their order, by radix sort for long rows. Without it equal elements come as
 // PyTorch's unstable sort leaves them (that is slower where there are any).

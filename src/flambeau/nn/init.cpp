@@ -6,7 +6,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::nn::init {
 namespace {

@@ -11,7 +11,7 @@
 #include <typeinfo>
 
 #include "flambeau/base/error.h"
-#include "flambeau/tensor/convert.h"
+#include "flambeau/tensor/elements/convert.h"
 
 namespace flambeau::nn {
 namespace {

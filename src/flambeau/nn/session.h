@@ -11,9 +11,9 @@
 #include <string>
 
 #include "flambeau/base/parallel.h"
-#include "flambeau/kernels/generator.h"
-#include "flambeau/ops/context.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/kernels/random/generator.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::nn {
 

@@ -7,7 +7,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/module.h"
-#include "flambeau/tensor/convert.h"
+#include "flambeau/tensor/elements/convert.h"
 
 namespace flambeau::nn {
 namespace {

@@ -9,7 +9,7 @@
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/work.h"
 #include "flambeau/graph/values.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
 

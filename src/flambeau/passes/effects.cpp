@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/ops/symbol/python_functions.h"
 
 namespace flambeau::passes {

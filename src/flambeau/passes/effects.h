@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "flambeau/graph/graph.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::passes {
 

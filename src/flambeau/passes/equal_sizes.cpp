@@ -5,7 +5,7 @@
 #include "flambeau/graph/literals.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
-#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/text/parse.h"
 
 namespace flambeau::passes {
 namespace {

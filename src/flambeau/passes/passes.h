@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "flambeau/graph/program.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::passes {
 

@@ -6,9 +6,9 @@
 #include <regex>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/text_parse.h"
-#include "flambeau/graph/text_print.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/text/parse.h"
+#include "flambeau/graph/text/print.h"
+#include "flambeau/graph/verify/verify.h"
 
 namespace flambeau::passes {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "flambeau/graph/graph.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/symbol/python_functions.h"
 
 namespace flambeau::runtime {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/interpreter.h"
 
 namespace flambeau::runtime {

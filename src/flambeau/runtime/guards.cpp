@@ -9,7 +9,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/evaluate.h"
-#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/text/parse.h"
 
 namespace flambeau::runtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/functionalized.h"
 #include "flambeau/runtime/interpreter.h"
 

@@ -9,8 +9,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/evaluate.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/higher_order.h"
 #include "flambeau/runtime/plan.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/runtime/code.h"
 #include "flambeau/runtime/profile.h"
 #include "flambeau/runtime/work.h"

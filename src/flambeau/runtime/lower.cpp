@@ -5,7 +5,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/values.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/code.h"
 
 namespace flambeau::runtime {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 
 namespace flambeau::runtime {
 namespace {

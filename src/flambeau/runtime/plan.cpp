@@ -1,7 +1,7 @@
 #include "flambeau/runtime/plan.h"
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/interpreter.h"
 #include "flambeau/runtime/layers/fuse.h"
 #include "flambeau/runtime/memory.h"

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/ops/context.h"
-#include "flambeau/ops/operator.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/code.h"
 #include "flambeau/runtime/work.h"
 

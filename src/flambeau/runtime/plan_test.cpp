@@ -9,14 +9,14 @@
 #include <sstream>
 
 #include "flambeau/base/parallel.h"
-#include "flambeau/graph/text_parse.h"
+#include "flambeau/graph/text/parse.h"
 #include "flambeau/kernels/onednn/onednn.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/layers/packed_weights.h"
 #include "flambeau/runtime/memory.h"
 #include "flambeau/runtime/mutation.h"
 #include "flambeau/runtime/workspace.h"
-#include "flambeau/tensor/compare.h"
+#include "flambeau/tensor/elements/compare.h"
 
 namespace flambeau::runtime {
 namespace {

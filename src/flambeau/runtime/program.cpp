@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/runtime/interpreter.h"
 #include "flambeau/runtime/layers/packed_weights.h"
 #include "flambeau/runtime/mutation.h"

@@ -12,8 +12,8 @@
 
 #include "flambeau/base/parallel.h"
 #include "flambeau/graph/program.h"
-#include "flambeau/kernels/generator.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/kernels/random/generator.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/code.h"
 #include "flambeau/runtime/inputs.h"
 #include "flambeau/runtime/profile.h"

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/overlap.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/engines/overlap.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/runtime/uses.h"
 
 namespace flambeau::runtime {

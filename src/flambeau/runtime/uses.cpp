@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "flambeau/ops/info.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/mechanism/info.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::runtime {
 namespace {

@@ -1,6 +1,6 @@
 #include "flambeau/runtime/work.h"
 
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/runtime/plan.h"
 
 namespace flambeau::runtime {

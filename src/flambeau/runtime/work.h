@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "flambeau/ops/operator.h"
+#include "flambeau/ops/mechanism/operator.h"
 
 namespace flambeau::runtime {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::runtime {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/runtime/plan.h"
 #include "flambeau/runtime/profile.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
-#include "flambeau/symbolic/approximate.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/symbolic/functions.h"
+#include "flambeau/symbolic/forms/approximate.h"
+#include "flambeau/symbolic/forms/functions.h"
 #include "flambeau/symbolic/node.h"
 #include "flambeau/symbolic/require.h"
 

@@ -4,8 +4,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::symbolic {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/symbolic/facts.h"
+#include "flambeau/symbolic/facts/facts.h"
 #include "flambeau/symbolic/number.h"
 
 namespace flambeau::symbolic {

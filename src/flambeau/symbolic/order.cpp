@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "flambeau/symbolic/approximate.h"
+#include "flambeau/symbolic/forms/approximate.h"
 #include "flambeau/symbolic/node.h"
 
 namespace flambeau::symbolic {

@@ -8,7 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::symbolic {
 namespace {

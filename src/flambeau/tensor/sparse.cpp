@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/tensor/convert.h"
+#include "flambeau/tensor/elements/convert.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau {

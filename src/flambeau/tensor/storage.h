@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "flambeau/base/bytes.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/base/work.h"
 
 namespace flambeau {

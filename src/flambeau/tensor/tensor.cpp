@@ -7,7 +7,7 @@
 
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
-#include "flambeau/tensor/strided_copy.h"
+#include "flambeau/tensor/elements/strided_copy.h"
 
 namespace flambeau {
 namespace {

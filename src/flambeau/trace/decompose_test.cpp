@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/text_print.h"
+#include "flambeau/graph/text/print.h"
 
 namespace flambeau::trace {
 namespace {

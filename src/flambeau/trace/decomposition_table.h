@@ -1,5 +1,5 @@
-// Which operators are taken apart: those that say so themselves (ops/definition.h), save those a user keeps
-// or has something of his own for.
+// Which operators are taken apart: those that say so themselves (ops/mechanism/definition.h), save those a
+// user keeps or has something of his own for.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::trace {
 

@@ -1,6 +1,6 @@
 #include "flambeau/trace/describe.h"
 
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::trace {
 

@@ -9,11 +9,11 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/dimension_names.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 #include "flambeau/nn/session.h"
+#include "flambeau/shapes/input_shapes.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/higher_order.h"
-#include "flambeau/trace/input_shapes.h"
 #include "flambeau/trace/inputs.h"
 #include "flambeau/trace/module_stack.h"
 #include "flambeau/trace/traced_symbols.h"

@@ -8,7 +8,7 @@
 
 #include "flambeau/graph/program.h"
 #include "flambeau/nn/module.h"
-#include "flambeau/trace/dynamic_shapes.h"
+#include "flambeau/shapes/dynamic_shapes.h"
 
 namespace flambeau::trace {
 

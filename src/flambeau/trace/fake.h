@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/value/value.h"
 
 namespace flambeau::trace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/facts.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/facts.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {

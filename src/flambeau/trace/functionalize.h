@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/trace/decomposition_table.h"
 
 namespace flambeau::trace {

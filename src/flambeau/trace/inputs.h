@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "flambeau/nn/module.h"
-#include "flambeau/trace/dynamic_shapes.h"
+#include "flambeau/shapes/dynamic_shapes.h"
 #include "flambeau/value/pytree.h"
 
 namespace flambeau::trace {

@@ -4,7 +4,7 @@
 // number.
 #pragma once
 
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::trace {
 

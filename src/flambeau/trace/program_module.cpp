@@ -12,10 +12,10 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/functional/call.h"
 #include "flambeau/nn/session.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/symbolic/evaluate.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/symbolic/text/print.h"
 #include "flambeau/trace/replay.h"
 
 namespace flambeau::trace {

@@ -5,12 +5,12 @@
 #include "flambeau/base/error.h"
 #include "flambeau/graph/values.h"
 #include "flambeau/nn/functional/control_flow.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/ops/symbol/python_functions.h"
+#include "flambeau/shapes/symbol_arithmetic.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/trace/fake.h"
-#include "flambeau/trace/symbol_arithmetic.h"
 
 namespace flambeau::trace {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "flambeau/graph/graph.h"
-#include "flambeau/ops/context.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/symbolic/expr.h"
 
 namespace flambeau::trace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/symbolic/parse.h"
+#include "flambeau/symbolic/text/parse.h"
 #include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {

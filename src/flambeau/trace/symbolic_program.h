@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "flambeau/graph/program.h"
-#include "flambeau/trace/shape_env.h"
+#include "flambeau/shapes/shape_env.h"
 
 namespace flambeau::trace {
 

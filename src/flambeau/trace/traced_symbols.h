@@ -1,8 +1,8 @@
 // The symbols of a trace that is being written down: the tracer hears how sizes are computed.
 #pragma once
 
+#include "flambeau/shapes/shape_env.h"
 #include "flambeau/symbolic/listener.h"
-#include "flambeau/trace/shape_env.h"
 #include "flambeau/trace/tracer.h"
 
 namespace flambeau::trace {

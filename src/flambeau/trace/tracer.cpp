@@ -6,15 +6,15 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/literals.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/facts.h"
+#include "flambeau/shapes/shape_env.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/symbolic/print.h"
-#include "flambeau/symbolic/relation.h"
+#include "flambeau/symbolic/forms/relation.h"
+#include "flambeau/symbolic/text/print.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/merged_strides.h"
-#include "flambeau/trace/shape_env.h"
 
 namespace flambeau::trace {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "flambeau/graph/graph.h"
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/symbolic/listener.h"
 #include "flambeau/trace/describe.h"
 

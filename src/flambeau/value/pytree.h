@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 
 namespace flambeau {
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "flambeau/base/error.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau {
 namespace {

@@ -15,9 +15,9 @@
 #include "flambeau/export.h"
 #include "flambeau/json.h"
 #include "flambeau/nn.h"
+#include "flambeau/shapes/dim_solver.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/trace/dim_solver.h"
+#include "flambeau/symbolic/text/parse.h"
 
 namespace {
 

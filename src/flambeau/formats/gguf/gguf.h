@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/named_tensors.h"
 
 namespace flambeau {

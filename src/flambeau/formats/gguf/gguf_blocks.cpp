@@ -1,7 +1,7 @@
 #include "flambeau/formats/gguf/gguf_blocks.h"
 
 #include "flambeau/base/bytes.h"
-#include "flambeau/tensor/scalar_types.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::gguf {
 namespace {

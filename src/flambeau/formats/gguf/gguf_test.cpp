@@ -7,7 +7,7 @@
 
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/convert.h"
-#include "flambeau/tensor/compare.h"
+#include "flambeau/tensor/elements/compare.h"
 
 namespace flambeau {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "flambeau/base/byte_sink.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/tensor/tensor.h"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "flambeau/archive/zip_name.h"
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/zip/name.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/utf8.h"
 #include "flambeau/formats/description_budget.h"

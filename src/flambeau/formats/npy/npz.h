@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "flambeau/archive/zip_reader.h"
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/archive/zip/reader.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
 

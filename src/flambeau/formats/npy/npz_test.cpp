@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "flambeau/archive/pickle_writer.h"
+#include "flambeau/archive/pickle/writer.h"
 #include "flambeau/formats/pt2/package_test_files.h"
 
 namespace flambeau::pt2 {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "flambeau/archive/pickle_writer.h"
+#include "flambeau/archive/pickle/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/state_dict/tensor_pickler.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "flambeau/archive/json.h"
-#include "flambeau/archive/json_document.h"
+#include "flambeau/archive/json/document.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/formats/pt2/meta_json.h"
 #include "flambeau/graph/program.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "flambeau/archive/json_writer.h"
+#include "flambeau/archive/json/writer.h"
 #include "flambeau/formats/pt2/meta_json.h"
 #include "flambeau/graph/program.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/graph/meta.h"
 
 namespace flambeau::pt2 {

@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "flambeau/archive/json.h"
-#include "flambeau/archive/json_writer.h"
+#include "flambeau/archive/json/json.h"
+#include "flambeau/archive/json/writer.h"
 #include "flambeau/graph/program.h"
 
 namespace flambeau::pt2 {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/base/atomic_file.h"
-#include "flambeau/base/byte_sink.h"
-#include "flambeau/base/file_api.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/atomic_file.h"
+#include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/file_api.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/file_kind.h"
 #include "flambeau/formats/pt2/program_json.h"

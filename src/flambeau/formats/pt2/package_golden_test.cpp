@@ -4,7 +4,7 @@
 #include "flambeau/formats/pt2/package_test_files.h"
 #include "flambeau/graph/canonical.h"
 #include "flambeau/graph/compare.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 #include "support/temporary_folder.h"
 
 namespace flambeau::pt2 {

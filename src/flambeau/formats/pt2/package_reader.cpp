@@ -11,7 +11,7 @@
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/record_pickle.h"
-#include "flambeau/graph/text_parse.h"
+#include "flambeau/graph/text/parse.h"
 
 namespace flambeau::pt2 {
 namespace {

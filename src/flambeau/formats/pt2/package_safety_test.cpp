@@ -1,7 +1,7 @@
 // What 'flambeau check' finds inside of a .pt2 file. Row 45: whatever PyTorch would unpickle is looked into,
 // and nothing is run.
 #include "flambeau/formats/pt2/package_test_files.h"
-#include "flambeau/formats/safety.h"
+#include "flambeau/formats/safety/safety.h"
 
 namespace flambeau::pt2 {
 namespace {

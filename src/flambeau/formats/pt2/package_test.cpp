@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <set>
 
-#include "flambeau/base/faulty_file_api.h"
+#include "flambeau/base/files/faulty_file_api.h"
 #include "flambeau/formats/pt2/package_test_files.h"
-#include "flambeau/graph/text_print.h"
+#include "flambeau/graph/text/print.h"
 #include "support/temporary_folder.h"
 
 namespace flambeau::pt2 {

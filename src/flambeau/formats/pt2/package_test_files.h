@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "flambeau/archive/record_archive.h"
-#include "flambeau/archive/zip_writer.h"
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "flambeau/formats/pt2/package.h"
 
 namespace flambeau::pt2 {

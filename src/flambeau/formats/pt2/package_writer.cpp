@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "flambeau/archive/zip_writer.h"
-#include "flambeau/base/atomic_file.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/atomic_file.h"
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/package.h"

@@ -1,7 +1,7 @@
 #include "flambeau/formats/pt2/payload_config.h"
 
-#include "flambeau/archive/json.h"
-#include "flambeau/archive/json_writer.h"
+#include "flambeau/archive/json/json.h"
+#include "flambeau/archive/json/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/pt2/json_fields.h"
 #include "flambeau/formats/pt2/meta_json.h"

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "flambeau/formats/pt2/package_test_files.h"
-#include "flambeau/formats/pt2/upgrade_test_programs.h"
+#include "flambeau/formats/pt2/upgrade/test_programs.h"
 #include "flambeau/graph/canonical.h"
 #include "flambeau/graph/compare.h"
 #include "flambeau/graph/summary.h"
-#include "flambeau/graph/text_print.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/text/print.h"
+#include "flambeau/graph/verify/verify.h"
 
 namespace flambeau::pt2 {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/graph/program.h"
 
 namespace flambeau::pt2 {

@@ -6,10 +6,10 @@
 
 #include "flambeau/formats/pt2/package_test_files.h"
 #include "flambeau/formats/pt2/schema_versions.h"
-#include "flambeau/formats/pt2/upgrade_test_programs.h"
-#include "flambeau/formats/pt2/upgrade_walk.h"
+#include "flambeau/formats/pt2/upgrade/test_programs.h"
+#include "flambeau/formats/pt2/upgrade/walk.h"
 #include "flambeau/graph/canonical.h"
-#include "flambeau/graph/verify.h"
+#include "flambeau/graph/verify/verify.h"
 
 namespace flambeau::pt2 {
 namespace {

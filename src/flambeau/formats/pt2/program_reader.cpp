@@ -6,9 +6,9 @@
 #include "flambeau/formats/pt2/graph_reader.h"
 #include "flambeau/formats/pt2/json_fields.h"
 #include "flambeau/formats/pt2/program_json.h"
-#include "flambeau/formats/pt2/upgrade.h"
-#include "flambeau/symbolic/parse.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/formats/pt2/upgrade/upgrade.h"
+#include "flambeau/symbolic/text/parse.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::pt2 {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "flambeau/archive/json_writer.h"
+#include "flambeau/archive/json/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/pt2/graph_writer.h"
 #include "flambeau/formats/pt2/program_json.h"

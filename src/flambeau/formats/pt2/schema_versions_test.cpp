@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::pt2 {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "flambeau/base/byte_sink.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "flambeau/archive/json_cursor.h"
-#include "flambeau/archive/json_fallback.h"
+#include "flambeau/archive/json/cursor.h"
+#include "flambeau/archive/json/fallback.h"
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/description_budget.h"

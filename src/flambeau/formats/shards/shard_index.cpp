@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <unordered_map>
 
-#include "flambeau/archive/json.h"
-#include "flambeau/archive/json_cursor.h"
-#include "flambeau/archive/json_fallback.h"
+#include "flambeau/archive/json/cursor.h"
+#include "flambeau/archive/json/fallback.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/description_budget.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "flambeau/base/file_api.h"
+#include "flambeau/base/files/file_api.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/convert.h"

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "flambeau/archive/json.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
-#include "flambeau/base/faulty_file_api.h"
+#include "flambeau/base/files/faulty_file_api.h"
 #include "flambeau/formats/inspect.h"
 #include "flambeau/formats/shards/shard_index.h"
 #include "support/temporary_folder.h"

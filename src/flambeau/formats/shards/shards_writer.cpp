@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "flambeau/base/atomic_file.h"
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/text.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/shards/shard_index.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "flambeau/archive/pickle_tree.h"
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau {

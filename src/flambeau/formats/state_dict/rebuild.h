@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <variant>
 
-#include "flambeau/archive/pickle_tree.h"
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/formats/state_dict/numpy_pickle.h"
 #include "flambeau/formats/state_dict/resolve_bits.h"
 #include "flambeau/tensor/tensor.h"

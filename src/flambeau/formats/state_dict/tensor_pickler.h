@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/archive/pickle_tree.h"
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/tensor/tensor.h"
 
 namespace flambeau {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "flambeau/archive/pickle_reader.h"
+#include "flambeau/archive/pickle/reader.h"
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"

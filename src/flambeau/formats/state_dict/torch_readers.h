@@ -6,7 +6,7 @@
 #include <string>
 
 #include "flambeau/archive/record_archive.h"
-#include "flambeau/base/mapping.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/state_dict/rebuild.h"
 
 namespace flambeau {

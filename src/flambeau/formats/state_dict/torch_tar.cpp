@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "flambeau/archive/pickle_reader.h"
+#include "flambeau/archive/pickle/reader.h"
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "flambeau/archive/pickle_writer.h"
-#include "flambeau/archive/zip_writer.h"
+#include "flambeau/archive/pickle/writer.h"
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/tensor_pickler.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "flambeau/base/byte_sink.h"
+#include "flambeau/base/files/byte_sink.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/checkpoint.h"
 

@@ -6,7 +6,7 @@
 #include "flambeau/formats/record_pickle.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
-#include "flambeau/tensor/byte_order.h"
+#include "flambeau/tensor/elements/byte_order.h"
 
 namespace flambeau {
 namespace {

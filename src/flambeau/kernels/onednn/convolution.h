@@ -4,14 +4,14 @@
 
 #include <utility>
 
-#include "flambeau/kernels/convolution.h"
+#include "flambeau/kernels/convolution/convolution.h"
 #include "flambeau/kernels/onednn/matmul.h"
 #include "flambeau/kernels/onednn/onednn.h"
 #include "flambeau/kernels/pooling.h"
 
 namespace flambeau::kernels::onednn {
 
-// out = post(convolution(source) + bias). Weights as in kernels/convolution.h.
+// out = post(convolution(source) + bias). Weights as in kernels/convolution/convolution.h.
 class ConvolutionLayer : public Layer {
  public:
   // `source` and `out` have the sizes of the images (batch, channels and one to three more) and may be wishes

@@ -1,7 +1,7 @@
 // Matrix products by oneDNN, float32.
 #pragma once
 
-#include "flambeau/kernels/gemm.h"
+#include "flambeau/kernels/gemm/gemm.h"
 #include "flambeau/kernels/onednn/onednn.h"
 
 namespace flambeau::kernels::onednn {

@@ -9,7 +9,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
-#include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/gemm/scratch.h"
 
 namespace flambeau::kernels::onednn {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/isa.h"
-#include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/gemm/scratch.h"
 #include "flambeau/kernels/onednn/internal.h"
 
 // The two functions of OpenMP's runtime that are needed; its header comes with some compilers only.

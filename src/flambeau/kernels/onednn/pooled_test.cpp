@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
-#include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/gemm/scratch.h"
 #include "flambeau/kernels/onednn/test_numbers.h"
 
 namespace flambeau::kernels::onednn {

@@ -1,7 +1,7 @@
 #include "flambeau/nn/functional/call.h"
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::nn {
 namespace {

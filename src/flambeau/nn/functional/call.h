@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "flambeau/nn/session.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/value/value.h"
 
 namespace flambeau::nn {

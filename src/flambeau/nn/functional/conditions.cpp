@@ -4,9 +4,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::nn {
 

@@ -5,7 +5,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/functional/shape.h"
 #include "flambeau/nn/session.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::nn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
 
 namespace flambeau::nn {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::nn {
 namespace {

@@ -1,6 +1,6 @@
 #include "flambeau/nn/functional/shape.h"
 
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::nn {
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "flambeau/kernels/gemm.h"
-#include "flambeau/kernels/gemm_scratch.h"
+#include "flambeau/kernels/gemm/gemm.h"
+#include "flambeau/kernels/gemm/scratch.h"
 #include "flambeau/ops/attention/softmax_rows.h"
-#include "flambeau/tensor/hot_loops.h"
+#include "flambeau/tensor/elements/hot_loops.h"
 
 namespace flambeau::ops {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 
 namespace flambeau::ops {
 

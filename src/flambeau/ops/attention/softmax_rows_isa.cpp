@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "flambeau/kernels/vector_math_core.h"
+#include "flambeau/kernels/math/vector_math_core.h"
 
 namespace flambeau::ops::FLAMBEAU_ISA {
 namespace {

@@ -1,10 +1,10 @@
 // Several tensors joined into one: cat, stack and their kin.
 #include <fmt/format.h>
 
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/kernels/generator.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/dense/test_tensors.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::ops {
 namespace {

@@ -1,8 +1,8 @@
 // Tensors made to fit each other: broadcast_tensors, meshgrid, cartesian products.
 #include <fmt/format.h>
 
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -1,6 +1,6 @@
 #include "flambeau/ops/create/runs.h"
 
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

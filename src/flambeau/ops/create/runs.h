@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 
 namespace flambeau::ops {
 

@@ -1,10 +1,10 @@
 // A copy of a tensor in which one view of it is replaced: slice_scatter and its kin.
 #include <fmt/format.h>
 
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/overlap.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/overlap.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/packed_rows.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/packed_rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

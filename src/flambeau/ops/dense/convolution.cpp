@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 
 namespace flambeau::ops {
 namespace {

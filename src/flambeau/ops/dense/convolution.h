@@ -4,10 +4,10 @@
 #include <span>
 #include <string_view>
 
-#include "flambeau/kernels/convolution.h"
-#include "flambeau/ops/context.h"
+#include "flambeau/kernels/convolution/convolution.h"
 #include "flambeau/ops/dense/fail.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 

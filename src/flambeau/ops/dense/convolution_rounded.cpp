@@ -2,7 +2,7 @@
 // take them: every partial product is rounded, and so is every sum of them.
 #include "flambeau/ops/dense/convolution.h"
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
 
 namespace flambeau::ops {
 namespace {

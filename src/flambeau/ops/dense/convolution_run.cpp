@@ -2,9 +2,9 @@
 
 #include "flambeau/ops/dense/convolution.h"
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/promotion.h"
 
 namespace flambeau::ops {
 namespace {

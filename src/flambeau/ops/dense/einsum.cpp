@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "flambeau/ops/dense/fail.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/symbolic/print.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::ops {
 namespace {

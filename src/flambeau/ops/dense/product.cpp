@@ -7,10 +7,10 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/dense/fail.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 namespace {

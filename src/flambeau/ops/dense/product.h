@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "flambeau/kernels/gemm.h"
-#include "flambeau/ops/context.h"
+#include "flambeau/kernels/gemm/gemm.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/value/scalar.h"
 
 namespace flambeau::ops {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::ops {
 

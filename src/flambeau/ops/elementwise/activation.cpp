@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/kernels/vector_math.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/kernels/math/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
 namespace {

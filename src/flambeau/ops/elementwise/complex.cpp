@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::ops {
 namespace {

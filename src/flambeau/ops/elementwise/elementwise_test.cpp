@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/test_tensors.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "support/message_of.h"
 
 namespace flambeau::ops {

@@ -4,7 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
 namespace {

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <tuple>
 
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 namespace {

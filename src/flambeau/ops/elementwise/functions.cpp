@@ -2,10 +2,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "flambeau/kernels/vector_math.h"
+#include "flambeau/kernels/math/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/tensor/scalar_types.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {

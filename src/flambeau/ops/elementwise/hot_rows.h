@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "flambeau/base/isa.h"
-#include "flambeau/ops/row.h"
+#include "flambeau/ops/engines/row.h"
 
 namespace flambeau::ops {
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <tuple>
 
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 

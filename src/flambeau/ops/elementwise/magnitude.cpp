@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/elementwise/kernels.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/tensor/scalar_types.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/kernels/vector_math.h"
+#include "flambeau/kernels/math/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
 namespace {

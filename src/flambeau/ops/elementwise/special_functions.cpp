@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/kernels/special.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/kernels/math/special.h"
 #include "flambeau/ops/elementwise/kernels.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
 namespace {

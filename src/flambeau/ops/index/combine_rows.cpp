@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "flambeau/base/wrapping.h"
-#include "flambeau/ops/indexing.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/tensor/element_types.h"
+#include "flambeau/ops/engines/indexing.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/tensor/elements/element_types.h"
 
 namespace flambeau::ops {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/stoppable.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/indexing.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/indexing.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 namespace {

@@ -1,7 +1,7 @@
 // Batch normalization of a dense tensor, shared by its many operators and by instance norm.
 #pragma once
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 
 namespace flambeau::ops {
 

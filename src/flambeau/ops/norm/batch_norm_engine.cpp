@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/norm/batch_norm.h"
 #include "flambeau/ops/norm/channel_rows.h"
 #include "flambeau/ops/norm/row_access.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
-#include "flambeau/tensor/scalar_types.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {

@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/norm/batch_norm.h"
 #include "flambeau/ops/norm/channel_rows.h"
 #include "flambeau/ops/norm/row_access.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {

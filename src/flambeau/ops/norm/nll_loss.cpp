@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/norm/row_access.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
 
 namespace flambeau::ops {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "flambeau/kernels/vector_math_core.h"
+#include "flambeau/kernels/math/vector_math_core.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 
 namespace flambeau::ops::FLAMBEAU_ISA {

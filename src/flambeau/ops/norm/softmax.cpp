@@ -3,14 +3,14 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/lines.h"
+#include "flambeau/ops/engines/lines.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/norm/row_loops.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/tensor/scalar_types.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {

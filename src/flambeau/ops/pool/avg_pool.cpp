@@ -1,11 +1,11 @@
 // The mean of windows: of a given size, or as many as a result needs.
 #include <algorithm>
 
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/pool/pooling.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
 
 namespace flambeau::ops {
 namespace {

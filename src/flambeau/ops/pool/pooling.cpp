@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "flambeau/kernels/element.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/rows.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
 
 namespace flambeau::ops {
 namespace {

@@ -4,10 +4,10 @@
 #include <array>
 #include <vector>
 
-#include "flambeau/ops/context.h"
 #include "flambeau/ops/dense/convolution.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/pool/windows.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "flambeau/kernels/random.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/kernels/random/random.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/random/draw.h"
 #include "flambeau/ops/view/rules.h"
 

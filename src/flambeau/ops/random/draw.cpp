@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "flambeau/kernels/random.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/kernels/random/random.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

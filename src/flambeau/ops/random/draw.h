@@ -4,8 +4,8 @@
 #include <functional>
 #include <string_view>
 
-#include "flambeau/kernels/generator.h"
-#include "flambeau/ops/context.h"
+#include "flambeau/kernels/random/generator.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/value/value.h"
 
 namespace flambeau::ops {

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/random/draw.h"
-#include "flambeau/ops/strides.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -1,10 +1,10 @@
 // Fresh tensors of random numbers: rand, randn, randint, randperm.
 #include <fmt/format.h>
 
-#include "flambeau/kernels/random.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/kernels/random/random.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/random/draw.h"
 #include "flambeau/ops/view/rules.h"
 

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
 
 namespace flambeau::ops {
 namespace {

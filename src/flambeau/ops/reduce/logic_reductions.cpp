@@ -1,7 +1,7 @@
 // Whether any, or every, element is true.
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/reduction.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
 namespace {

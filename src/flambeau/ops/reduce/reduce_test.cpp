@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::ops {
 namespace {

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <limits>
 
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/lines.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
+#include "flambeau/ops/engines/lines.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
 
 namespace flambeau::ops {
 namespace {

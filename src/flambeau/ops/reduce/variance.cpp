@@ -2,12 +2,12 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
 
 namespace flambeau::ops {
 namespace {

@@ -5,15 +5,15 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/indexing.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
-#include "flambeau/tensor/scalar_types.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/indexing.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {

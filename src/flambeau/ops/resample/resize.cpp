@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "flambeau/kernels/element.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/resample/resize_axis.h"
-#include "flambeau/ops/rows.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/ops/resample/taps.h"
 
 namespace flambeau::ops {

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "flambeau/ops/dense/convolution.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/resample/resize.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {

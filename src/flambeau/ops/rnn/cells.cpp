@@ -1,6 +1,6 @@
 #include "flambeau/ops/rnn/cells.h"
 
-#include "flambeau/kernels/vector_math.h"
+#include "flambeau/kernels/math/vector_math.h"
 
 namespace flambeau::ops {
 

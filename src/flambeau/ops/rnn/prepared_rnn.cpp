@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "flambeau/kernels/element.h"
-#include "flambeau/kernels/gemm.h"
-#include "flambeau/kernels/gemm_scratch.h"
-#include "flambeau/kernels/vector_math.h"
-#include "flambeau/ops/call.h"
+#include "flambeau/kernels/gemm/gemm.h"
+#include "flambeau/kernels/gemm/scratch.h"
+#include "flambeau/kernels/math/vector_math.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/rnn/cells.h"
-#include "flambeau/ops/rows.h"
 
 namespace flambeau::ops {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 
 namespace flambeau::ops {
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "flambeau/ops/dense/fail.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/rnn/prepared_rnn.h"
 #include "flambeau/ops/rnn/steps.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {

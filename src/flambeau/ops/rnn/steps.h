@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/rnn/prepared_rnn.h"
 
 namespace flambeau::ops {

@@ -1,8 +1,8 @@
 // Lines along a dimension, put one after the other for functions over packed rows, and results brought back.
 #pragma once
 
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::ops {
 

@@ -3,13 +3,13 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/sort.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/rows.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/sort/packed_lines.h"
-#include "flambeau/ops/strides.h"
 
 namespace flambeau::ops {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/stoppable.h"
-#include "flambeau/ops/call.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/promotion.h"
-#include "flambeau/ops/reduction.h"
-#include "flambeau/ops/rows.h"
+#include "flambeau/ops/engines/reduction.h"
+#include "flambeau/ops/engines/rows.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/promotion.h"
 
 namespace flambeau::ops {
 namespace {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/info.h"
+#include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::ops {
 namespace {

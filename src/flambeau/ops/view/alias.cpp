@@ -1,9 +1,9 @@
 // The same tensor again, and its bytes as elements of another type.
 #include <fmt/format.h>
 
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -1,8 +1,8 @@
 // Other sizes for the same elements: view, reshape, flatten.
 #include <algorithm>
 
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 

@@ -1,8 +1,8 @@
 // Parts of a tensor, and elements shown several times: slices, diagonals, windows, expansions.
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
-#include "flambeau/ops/promotion.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

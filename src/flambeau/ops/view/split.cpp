@@ -1,8 +1,8 @@
 // A tensor cut into several along a dimension.
 #include "flambeau/base/error.h"
-#include "flambeau/ops/elementwise.h"
-#include "flambeau/ops/library.h"
-#include "flambeau/ops/parts.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {

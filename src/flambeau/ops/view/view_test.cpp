@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/call.h"
 #include "flambeau/ops/dense/test_tensors.h"
+#include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::ops {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/runtime/plan.h"
 #include "flambeau/runtime/uses.h"
 

@@ -2,7 +2,7 @@
 // in the layout the layers are fastest with.
 #pragma once
 
-#include "flambeau/ops/context.h"
+#include "flambeau/ops/mechanism/context.h"
 #include "flambeau/runtime/layers/packed_weights.h"
 #include "flambeau/runtime/plan.h"
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "flambeau/kernels/onednn/onednn.h"
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/runtime/plan.h"
 
 namespace flambeau::runtime {

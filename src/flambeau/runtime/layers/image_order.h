@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "flambeau/ops/operator.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/code.h"
 
 namespace flambeau::runtime {

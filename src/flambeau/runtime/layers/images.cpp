@@ -4,7 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/onednn/pooled.h"
-#include "flambeau/ops/strides.h"
+#include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/runtime/layers/chain.h"
 #include "flambeau/runtime/layers/fuse.h"
 #include "flambeau/runtime/layers/post_ops.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flambeau/kernels/onednn/onednn.h"
-#include "flambeau/ops/facts.h"
+#include "flambeau/ops/mechanism/facts.h"
 
 namespace flambeau::runtime {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "flambeau/error.h"
-#include "flambeau/ops/overlap.h"
+#include "flambeau/ops/engines/overlap.h"
 #include "flambeau/tensor.h"
 
 namespace flambeau::random_modules {

@@ -1,0 +1,14 @@
+#include "flambeau/ops/engines/rows.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+
+namespace flambeau::ops {
+
+void fail_dtype(std::string_view what, DType dtype) {
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("\"{}\" not implemented for '{}'", what, dtype_name(dtype)));
+}
+
+}  // namespace flambeau::ops

@@ -1,0 +1,118 @@
+#include "flambeau/ops/mechanism/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/list.h"
+#include "flambeau/ops/mechanism/variants.h"
+
+namespace flambeau::ops {
+
+struct Library::State {
+  struct Entry {
+    std::string_view schema_text;
+    Operator op;
+    std::once_flag parsed;
+  };
+  std::deque<Entry> entries;
+  std::deque<std::string> texts;                         // of operators that were added
+  std::unordered_map<std::string_view, Entry*> by_name;  // "aten::add.Tensor"
+  SchemaTable schemas;
+  mutable std::mutex mutex;
+  mutable std::map<std::string, std::unique_ptr<Operator>, std::less<>> derived;  // null: it cannot be made
+
+  Entry& add(std::string_view schema_text) {
+    Entry& entry = entries.emplace_back();
+    entry.schema_text = schema_text;
+    const std::string_view name = schema_text.substr(0, schema_text.find('('));
+    if (!by_name.emplace(name, &entry).second) {
+      entries.pop_back();
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the operator {} is defined already", printable(name)));
+    }
+    return entry;
+  }
+  const Operator& ready(Entry& entry) const {
+    std::call_once(entry.parsed, [&] { entry.op.schema = parse_schema(entry.schema_text); });
+    return entry.op;
+  }
+};
+
+Library::Library() : state_(std::make_unique<State>()) { define_all(*this); }
+Library::~Library() = default;
+Library::Library(Library&&) noexcept = default;
+Library& Library::operator=(Library&&) noexcept = default;
+
+const SchemaTable& Library::schemas() const { return state_->schemas; }
+
+Definition Library::define(std::string_view schema) { return Definition(state_->add(schema).op); }
+
+void Library::add(std::string_view schema, UserOperator user) {
+  Schema parsed = parse_schema(schema);
+  const OperatorName& name = parsed.name;
+  if (find(name) != nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the operator {} exists already", name.to_string()),
+                "give yours another name, or leave it out");
+  }
+  const std::string& text = state_->texts.emplace_back(to_string(parsed));
+  state_->schemas.add(text);
+  State::Entry& entry = state_->add(text);
+  entry.op.kind = Kind::kFunction;
+  entry.op.user_function = std::move(user.function);
+  entry.op.user_shape = std::move(user.shape);
+  const std::lock_guard lock(state_->mutex);
+  state_->derived.clear();
+}
+
+const Operator* Library::find(std::string_view name, std::string_view overload) const {
+  const std::string full =
+      overload.empty() || overload == "default" ? std::string(name) : fmt::format("{}.{}", name, overload);
+  const auto found = state_->by_name.find(full);
+  if (found != state_->by_name.end()) return &state_->ready(*found->second);
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto known = state_->derived.find(full);
+    if (known != state_->derived.end()) return known->second.get();
+  }
+  const OperatorEntry* const entry = state_->schemas.find(name, overload == "default" ? "" : overload);
+  std::unique_ptr<Operator> made = entry == nullptr ? nullptr : derive(*this, entry->schema);
+  const std::lock_guard lock(state_->mutex);
+  return state_->derived.emplace(full, std::move(made)).first->second.get();
+}
+
+const Operator& Library::get(std::string_view qualified_name) const {
+  const auto found = state_->by_name.find(qualified_name);
+  if (found != state_->by_name.end()) return state_->ready(*found->second);
+  return get(parse_operator_name(qualified_name));
+}
+
+const Operator& Library::get(const OperatorName& name) const {
+  if (const Operator* const op = find(name)) return *op;
+  const bool is_known = state_->schemas.find(name) != nullptr;
+  throw Error(ErrorCode::kUnsupported,
+              is_known
+                  ? fmt::format("the operator {} of PyTorch has no implementation here yet", name.to_string())
+                  : fmt::format("nobody knows the operator {}", printable(name.to_string())),
+              "supply it: Library::add in C++, or a library of operators with --operators FILE.so");
+}
+
+std::vector<std::string> Library::names(bool derived) const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : state_->by_name) names.emplace_back(name);
+  if (derived) {
+    for (const OperatorName& name : state_->schemas.names()) {
+      if (!state_->by_name.contains(name.to_string()) && find(name) != nullptr)
+        names.push_back(name.to_string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace flambeau::ops
