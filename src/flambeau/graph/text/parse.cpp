@@ -13,7 +13,7 @@ constexpr size_t kMaxText = size_t{1} << 30;
 
 struct SpecText {
   bool is_input = true;
-  std::string name;
+  std::optional<std::string> name;
   TextPlace place;
   std::string_view kind;
   TextPlace kind_place;
@@ -321,9 +321,9 @@ class ProgramParser {
     if (spec.literal) return maker.make(*spec.literal, spec.as);
     Literal name;
     name.kind = Literal::Kind::kName;
-    name.text = spec.name;
+    if (!spec.name) fail_at(spec.place, "the entry names no value and has no constant");
+    name.text = *spec.name;
     name.place = spec.place;
-    if (spec.name.empty()) fail_at(spec.place, "the entry names no value and has no constant");
     return maker.make(name, spec.as);
   }
 
@@ -356,7 +356,7 @@ class ProgramParser {
     if (made.kind == InputKind::kUnknown) {
       made.unknown = member_of(*spec.json);
     } else if (made.kind == InputKind::kConstantInput) {
-      made.target = spec.name;
+      made.target = spec.name.value_or("");
       made.value = constant(*spec.constant);
     } else {
       made.argument = argument(spec);
