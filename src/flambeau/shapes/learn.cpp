@@ -70,7 +70,7 @@ void Learner::learn(const Expr& condition) {
 void Learner::refine_ranges(const Expr& relation) {
   const Expr expr = env_.simplify(relation);
   for (const Expr& symbol : free_symbols(expr)) {
-    const std::optional<Solution> solution = solve_for(expr, symbol);
+    const std::optional<symbolic::Solution> solution = solve_for(expr, symbol);
     if (!solution || !solution->right.facts().is(Fact::kInteger)) continue;
     const ValueRange old = env_.info(symbol).range;
     const ValueRange bound = env_.bounds(solution->right);
@@ -104,7 +104,7 @@ void Learner::learn_equality(const Expr& relation) {
   const Expr& right = relation.arg(1);
   std::vector<Expr> remainders = find_all(relation, Kind::kMod);
   if (!remainders.empty()) {
-    const std::optional<Solution> solution = solve_for(relation, remainders[0], false);
+    const std::optional<symbolic::Solution> solution = solve_for(relation, remainders[0], false);
     if (solution && solution->right.is(0) && env_.divisible_.insert(remainders[0]).second) {
       // What was learned of quotients now speaks of exact ones.
       std::vector<std::pair<Expr, bool>> again;
@@ -135,7 +135,7 @@ void Learner::learn_equality(const Expr& relation) {
     const std::optional<int64_t> hint = env_.info(symbol).hint;
     return std::tuple(hint.value_or(std::numeric_limits<int64_t>::max()), symbol.name());
   });
-  const std::optional<Solution> solution = solve_for(relation, *last, false);
+  const std::optional<symbolic::Solution> solution = solve_for(relation, *last, false);
   if (!solution || !is_whole_throughout(solution->right)) return;
   const Expr target = env_.replace(solution->right);
   if (!env_.has_unbacked(target)) set_replacement(*last, target);
@@ -154,7 +154,8 @@ void Learner::set_replacement(const Expr& symbol, const Expr& target) {
   if (!fits()) {
     const std::vector<Expr> symbols = free_symbols(target);
     if (symbols.size() == 1) {
-      const std::optional<Solution> inverse = solve_for(symbolic::eq(symbol, target), symbols[0], false);
+      const std::optional<symbolic::Solution> inverse =
+          solve_for(symbolic::eq(symbol, target), symbols[0], false);
       if (inverse) {
         narrow(symbols[0], whole(env_.bounds(inverse->right)));
         bound = env_.bounds(target);
