@@ -216,7 +216,7 @@ class Exporter {
   }
 
   graph::Value& lift(const Tensor& tensor) {
-    if (!tensor.storage() || tensor.symbolic_geometry() != nullptr) {
+    if (!tensor.storage() || tensor.is_traced()) {
       throw Error(ErrorCode::kInvalidArgument, "a tensor of another trace is used here",
                   "do not keep tensors of forward() outside of it");
     }

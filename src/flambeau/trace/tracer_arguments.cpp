@@ -32,8 +32,7 @@ graph::Value& Tracer::value_of(const Tensor& tensor) {
 // A number that stands for a tensor is written as the number.
 Argument Tracer::tensor_argument(const Tensor& tensor) {
   if (!tensor.is_wrapped_number() || find(tensor) != nullptr) return Argument::tensor(value_of(tensor));
-  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry())
-    return number_argument(geometry->offset.expr());
+  if (const SymInt* const symbol = tensor.symbol()) return number_argument(symbol->expr());
   return argument(Value(ops::item(tensor)));
 }
 

@@ -214,15 +214,14 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
   }
   for (const Value& result : results) {
     const Tensor* const tensor = result.get_if<Tensor>();
-    if (tensor != nullptr && tensor->symbolic_geometry() != nullptr && !schema.is_mutable())
+    if (tensor != nullptr && tensor->is_traced() && !schema.is_mutable())
       bind_symbols(*tensor, *find(*tensor));
   }
 }
 
 void Tracer::fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments) {
   const std::optional<ops::RecurrentCall> call = op.facts().as<ops::RecurrentCall>(arguments);
-  const SymbolicGeometry* const input = call ? call->input->symbolic_geometry() : nullptr;
-  if (input != nullptr) env_.specialize(input->sizes[call->sequence_dim()]);
+  if (call && call->input->is_traced()) env_.specialize(shape_of(*call->input).sizes[call->sequence_dim()]);
 }
 
 std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,

@@ -55,23 +55,23 @@ graph::Value& Tracer::size_value(graph::Value& tensor, std::optional<size_t> dim
 }
 
 void Tracer::bind_symbols(const Tensor& tensor, graph::Value& value) {
-  const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
-  if (geometry == nullptr) return;
-  for (size_t d = 0; d < geometry->sizes.size(); ++d) {
-    const Expr expr = geometry->sizes[d].expr();
+  if (!tensor.is_traced()) return;
+  const SymIntList sizes = shape_of(tensor).sizes;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const Expr expr = sizes[d].expr();
     if (expr.is_symbol() && !symbols_.contains(expr)) size_value(value, d, expr);
   }
 }
 
 void Tracer::note_size(const Tensor& tensor, std::optional<size_t> dim) {
-  const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
-  if (geometry == nullptr || is_inside_) return;
+  if (!tensor.is_traced() || is_inside_) return;
   graph::Value* const value = is_inner() ? &value_of(tensor) : find(tensor);
   if (value == nullptr) return;
   const Within within(is_inside_);
-  SymInt number = dim ? geometry->sizes[*dim] : SymInt(1);
+  const SymIntList sizes = shape_of(tensor).sizes;
+  SymInt number = dim ? sizes[*dim] : SymInt(1);
   if (!dim) {
-    for (const SymInt& size : geometry->sizes) number = number * size;
+    for (const SymInt& size : sizes) number = number * size;
   }
   if (!number.is_literal())
     origins_.try_emplace(number.expr(), Origin{Arithmetic::kAdd, Expr(), Expr(), value, dim});

@@ -19,9 +19,8 @@ using symbolic::Expr;
 
 std::optional<Tensor> Tracer::tensor_with(const Expr& symbol) const {
   for (const auto& [value, tensor] : tensors_) {
-    const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
-    if (geometry == nullptr) continue;
-    for (const SymInt& size : geometry->sizes) {
+    if (!tensor.is_traced()) continue;
+    for (const SymInt& size : shape_of(tensor).sizes) {
       if (!size.is_literal() && env_.simplify(size.expr()) == symbol) return tensor;
     }
   }
