@@ -20,15 +20,6 @@ using graph::Argument;
 using graph::ArgumentKind;
 using symbolic::Expr;
 
-// Rules of shapes that take a Scalar ask for its kind, so any integer stands for a symbol.
-std::vector<Value> with_plain_numbers(const ops::Operator& rule, std::span<const Value> arguments) {
-  std::vector<Value> plain(arguments.begin(), arguments.end());
-  for (size_t i = 0; i < rule.shape_parameters.size() && i < plain.size(); ++i) {
-    if (rule.shape_parameters[i].kind == ops::Parameter::kNumber && plain[i].is<SymInt>()) plain[i] = 1;
-  }
-  return plain;
-}
-
 bool is_same(const Value& a, const Value& b) {
   if (a.data().index() != b.data().index()) return false;
   return std::visit(
@@ -110,15 +101,13 @@ std::optional<Value> Tracer::result_from_data(const ops::Operator& op, std::span
 }
 
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
-                                        std::span<const Value> given) {
+                                        std::span<const Value> arguments) {
   const Within within(is_inside_);
-  if (std::optional<Value> result = result_from_data(op, given)) return {*std::move(result)};
+  if (std::optional<Value> result = result_from_data(op, arguments)) return {*std::move(result)};
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
   if (schema.returns.empty()) return results;
-  const std::vector<Value> plain = with_plain_numbers(rule, given);
-  const std::span<const Value> arguments = plain;
   if (schema.is_mutable()) {
     // What is written is what is given back. The rule checks that it fits.
     if (op.kind == ops::Kind::kInPlace && rule.shape != nullptr) {
@@ -129,7 +118,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
       }
     }
     for (size_t i = 0; i < arguments.size() && results.size() < schema.returns.size(); ++i) {
-      if (schema.arguments[i].is_written()) results.push_back(given[i]);
+      if (schema.arguments[i].is_written()) results.push_back(arguments[i]);
     }
     return results;
   }
@@ -156,11 +145,11 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     return results;
   }
   if (op.user_shape) {
-    box(op.user_shape(given));
+    box(op.user_shape(arguments));
     return results;
   }
   if (op.kind == ops::Kind::kDecomposition) {
-    results = op.decomposition(context, given);
+    results = op.decomposition(context, arguments);
     for (Value& result : results) {
       if (Tensor* const tensor = result.get_if<Tensor>()) *tensor = make_fake(symbolic_info(*tensor));
       if (TensorList* const tensors = result.get_if<TensorList>()) {

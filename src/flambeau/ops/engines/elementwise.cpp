@@ -207,6 +207,7 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
 }
 
 Tensor wrapped_number(const Scalar& value) {
+  if (value.is_symbol()) return Tensor::of_symbol(value.symbol());
   Tensor tensor = scalar_tensor(value, value.dtype());
   tensor.set_wrapped_number(true);
   return tensor;

@@ -173,9 +173,7 @@ std::optional<Value> fit(const Value& value, const Type& type) {
       return fit(value, type.element());
     case TypeKind::kTensor:
       if (tensor != nullptr && !is_undefined) return value;
-      if (value.is_number()) return wrapped_number(value.scalar());
-      if (const SymInt* const number = value.get_if<SymInt>())
-        return number->is_literal() ? wrapped_number(number->literal()) : Tensor::of_symbol(*number);
+      if (value.is_number() || value.is<SymInt>()) return wrapped_number(value.scalar());
       return {};
     case TypeKind::kInt:
     case TypeKind::kSymInt:
