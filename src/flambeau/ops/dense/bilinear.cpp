@@ -1,16 +1,12 @@
 // bilinear: out[b, o] = sum over i, j of input1[b, i] * weight[o, i, j] * input2[b, j] + bias[o].
 #include <fmt/format.h>
 
-#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/parts.h"
-#include "flambeau/ops/mechanism/promotion.h"
-#include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
 namespace {

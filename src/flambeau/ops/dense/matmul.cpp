@@ -1,15 +1,11 @@
 // Products of tensors of any rank: matmul, linear.
 #include <fmt/format.h>
 
-#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/parts.h"
-#include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 
 namespace flambeau::ops {
