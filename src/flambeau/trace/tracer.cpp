@@ -6,6 +6,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/literals.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/facts.h"
@@ -259,8 +260,8 @@ void Tracer::note(Arithmetic how, const Expr& a, const Expr& b, const Expr& resu
 
 graph::Value& Tracer::computed_value(std::string_view function, const Expr& a, const Expr& b,
                                      const Expr& result) {
-  Argument left = number_argument(a);
-  Argument right = number_argument(b);
+  Argument left = argument(SymInt(a, env_));
+  Argument right = argument(SymInt(b, env_));
   graph::Node& node = new_node(std::string(function), last_part(function));
   node.add_input("a", std::move(left));
   node.add_input("b", std::move(right));
@@ -322,12 +323,6 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
               "compute sizes with +, -, *, whole division, the remainder, min and max");
 }
 
-Argument Tracer::number_argument(const Expr& expr) {
-  const Expr plain = env_.simplify(expr);
-  if (plain.is_integer()) return Argument::make<ArgumentKind::kInt>(plain.integer());
-  return Argument::sym_int(symbol_value(expr));
-}
-
 graph::SymArgument<int64_t> Tracer::number_reference(const SymInt& number) {
   if (number.is_literal()) return graph::SymArgument<int64_t>(number.literal());
   const Expr plain = env_.simplify(number.expr());
@@ -353,72 +348,15 @@ graph::Value& Tracer::value_of(const Tensor& tensor) {
 Argument Tracer::tensor_argument(const Tensor& tensor) {
   if (!tensor.is_wrapped_number() || find(tensor) != nullptr) return Argument::tensor(value_of(tensor));
   if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry())
-    return number_argument(geometry->offset.expr());
+    return argument(Value(geometry->offset));
   return argument(Value(ops::item(tensor)));
 }
 
 Argument Tracer::argument(const Value& value) {
-  return std::visit(
-      [&]<typename T>(const T& data) -> Argument {
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return {};
-        } else if constexpr (std::is_same_v<T, Tensor>) {
-          return data.defined() ? tensor_argument(data) : Argument();
-        } else if constexpr (std::is_same_v<T, TensorList>) {
-          std::vector<graph::ValueRef> refs;
-          bool has_none = false;
-          for (const Tensor& tensor : data) {
-            has_none = has_none || !tensor.defined();
-            if (tensor.defined()) {
-              refs.emplace_back(value_of(tensor));
-            } else {
-              refs.emplace_back();
-            }
-          }
-          if (has_none) return Argument::make<ArgumentKind::kOptionalTensors>(std::move(refs));
-          return Argument::make<ArgumentKind::kTensors>(std::move(refs));
-        } else if constexpr (std::is_same_v<T, int64_t>) {
-          return Argument::make<ArgumentKind::kInt>(data);
-        } else if constexpr (std::is_same_v<T, Dims>) {
-          return Argument::make<ArgumentKind::kInts>(std::vector<int64_t>(data.begin(), data.end()));
-        } else if constexpr (std::is_same_v<T, double>) {
-          return Argument::make<ArgumentKind::kFloat>(data);
-        } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-          return Argument::make<ArgumentKind::kFloats>(data);
-        } else if constexpr (std::is_same_v<T, bool>) {
-          return Argument::make<ArgumentKind::kBool>(data);
-        } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
-          return Argument::make<ArgumentKind::kBools>(std::vector<uint8_t>(data.begin(), data.end()));
-        } else if constexpr (std::is_same_v<T, std::complex<double>>) {
-          return Argument::make<ArgumentKind::kComplex>(data);
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          return Argument::make<ArgumentKind::kString>(data);
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          return Argument::make<ArgumentKind::kStrings>(data);
-        } else if constexpr (std::is_same_v<T, DType>) {
-          return Argument::make<ArgumentKind::kScalarType>(data);
-        } else if constexpr (std::is_same_v<T, Device>) {
-          return Argument::make<ArgumentKind::kDevice>(describe(data));
-        } else if constexpr (std::is_same_v<T, Layout>) {
-          return Argument::make<ArgumentKind::kLayout>(data);
-        } else if constexpr (std::is_same_v<T, MemoryFormat>) {
-          return Argument::make<ArgumentKind::kMemoryFormat>(data);
-        } else if constexpr (std::is_same_v<T, SymInt>) {
-          return number_argument(data.expr());
-        } else if constexpr (std::is_same_v<T, SymIntList>) {
-          std::vector<graph::SymArgument<int64_t>> numbers;
-          for (const SymInt& number : data) numbers.push_back(number_reference(number));
-          if (std::ranges::any_of(numbers, [](const auto& number) { return bool{number.ref}; }))
-            return Argument::make<ArgumentKind::kSymInts>(std::move(numbers));
-          std::vector<int64_t> plain;
-          for (const auto& number : numbers) plain.push_back(number.literal);
-          return Argument::make<ArgumentKind::kInts>(std::move(plain));
-        } else {
-          throw Error(ErrorCode::kUnsupported,
-                      fmt::format("a program cannot hold an argument of kind {}", value.kind_name()));
-        }
-      },
-      value.data());
+  return graph::from_value(
+      value, {.tensor = [this](const Tensor& tensor) { return tensor_argument(tensor); },
+              .tensor_in_list = [this](const Tensor& tensor) -> graph::Value& { return value_of(tensor); },
+              .number = [this](const SymInt& number) { return number_reference(number); }});
 }
 
 // ---- calls
@@ -627,7 +565,7 @@ Argument Tracer::condition_argument(const Expr& condition) {
 
 void Tracer::add_higher_order(std::string_view name, std::vector<Argument> inputs,
                               std::span<const Tensor> results) {
-  graph::Node& node = new_node(fmt::format("torch.ops.higher_order.{}", name), name);
+  graph::Node& node = new_node(graph::higher_order_target(name), name);
   for (Argument& input : inputs) node.add_input("", std::move(input));
   for (const Tensor& tensor : results) {
     graph::Value& value = add_tensor_value(fresh_name("getitem"), tensor);
@@ -743,7 +681,7 @@ graph::Value& Tracer::condition_value(const Expr& condition) {
   // A number from data is asserted itself, not what it was found to be.
   const auto side = [&](const Expr& expr) {
     const auto known = symbols_.find(expr);
-    return known != symbols_.end() ? Argument::sym_int(*known->second) : number_argument(expr);
+    return known != symbols_.end() ? Argument::sym_int(*known->second) : argument(SymInt(expr, env_));
   };
   Argument left = side(condition.arg(0));
   Argument right = side(condition.arg(1));

@@ -2,6 +2,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/info.h"
+#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::nn {
 namespace {
@@ -35,12 +36,7 @@ std::vector<Value> call_values(const std::source_location& where, std::string_vi
   return ops::call(context, op, ops::bind_arguments(op.schema, positional, keywords));
 }
 
-SymIntList sizes(const Tensor& x) {
-  if (const SymbolicGeometry* const geometry = x.symbolic_geometry()) return geometry->sizes;
-  SymIntList result;
-  for (const int64_t size : x.sizes()) result.push_back(size);
-  return result;
-}
+SymIntList sizes(const Tensor& x) { return ops::sizes_of(x); }
 
 SymInt size(const Tensor& x, int64_t dim) {
   const SymIntList all = sizes(x);

@@ -11,7 +11,12 @@ namespace flambeau::ops {
 
 Info<SymInt> symbolic_info(const Tensor& tensor) { return boxing::unbox_info<SymInt>(tensor); }
 
-SymIntList sizes_of(const Tensor& tensor) { return symbolic_info(tensor).sizes; }
+SymIntList sizes_of(const Tensor& tensor) {
+  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) return geometry->sizes;
+  SymIntList sizes;
+  for (const int64_t size : tensor.sizes()) sizes.push_back(size);
+  return sizes;
+}
 
 SymInt size_of(const Tensor& tensor, int64_t dim) {
   const SymIntList sizes = sizes_of(tensor);
