@@ -49,7 +49,7 @@ TEST(Export, WritesDownWhatTheModelDoes) {
   const graph::ExportedProgram program = export_program(module, inputs, {}, options);
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> calls;
-  for (const graph::Node& node : program.graph().nodes()) calls.push_back(*node.name + " " + node.target);
+  for (const graph::Node& node : program.graph().nodes()) calls.push_back(*node.name + " " + node.target.text());
   EXPECT_EQ(calls, (std::vector<std::string>{
                        "sym_size_int torch.ops.aten.sym_size.int", "linear torch.ops.aten.linear.default",
                        "add_ torch.ops.aten.add_.Tensor", "batch_norm torch.ops.aten.batch_norm.default",
@@ -162,7 +162,7 @@ TEST(Export, AssertsNumbersFromData) {
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> calls;
   for (const graph::Node& node : program.graph().nodes()) {
-    std::string call = node.target + ":";
+    std::string call = node.target.text() + ":";
     for (const graph::NamedArgument& input : node.inputs())
       if (const graph::Value* const value = input.argument.value()) call += " " + value->name();
     calls.push_back(call);
@@ -187,7 +187,7 @@ std::vector<std::string> operators_of(const Tensor& x, Forward forward) {
   const graph::ExportedProgram program = export_program(module, inputs, {}, options);
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> operators;
-  for (const graph::Node& node : program.graph().nodes()) operators.push_back(node.target);
+  for (const graph::Node& node : program.graph().nodes()) operators.push_back(node.target.text());
   return operators;
 }
 using Operators = std::vector<std::string>;

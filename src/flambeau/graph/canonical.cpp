@@ -127,7 +127,7 @@ class NodeOrder {
   }
 
   void add_candidate(size_t index) {
-    Candidate candidate = {&nodes_[index]->target, {}, index};
+    Candidate candidate = {&nodes_[index]->target.text(), {}, index};
     for (const NamedArgument& input : nodes_[index]->inputs()) {
       std::vector<int64_t> ranks;
       for_each_visible_ref(input.argument, [&](const ValueRef& ref) { ranks.push_back(rank_of(ref)); });

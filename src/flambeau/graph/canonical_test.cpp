@@ -27,7 +27,7 @@ std::string error_of(const ExportedProgram& program) {
 
 Names targets_of(const Graph& graph) {
   Names names;
-  for (const Node& node : graph.nodes()) names.push_back(node.target);
+  for (const Node& node : graph.nodes()) names.push_back(node.target.text());
   return names;
 }
 

@@ -120,7 +120,7 @@ class Side {
     std::string all;
     for (const Node& node : graph.nodes()) {
       SeenNode seen = {0, {}, &node};
-      std::string text = node.target;
+      std::string text = node.target.text();
       for (const NamedArgument& input : node.inputs()) {
         text += fmt::format("\n{}={}", input.name, atom(input.argument, &seen.operands));
       }
@@ -148,7 +148,7 @@ class Side {
 };
 
 std::string call_text(const Node& node) {
-  std::string text = node.target + "(";
+  std::string text = node.target.text() + "(";
   bool is_first = true;
   for (const NamedArgument& input : node.inputs()) {
     if (!is_first) text += ", ";

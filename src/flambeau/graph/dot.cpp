@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/node_modules.h"
 #include "flambeau/graph/text/notes.h"
 
 namespace flambeau::graph {
@@ -30,31 +31,23 @@ std::string in_quotes(std::string_view text) {
 }
 
 // "aten.add.Tensor" for "torch.ops.aten.add.Tensor", "mul" for "_operator.mul"; ".default" says nothing.
-std::string short_target(std::string_view target) {
-  for (const std::string_view prefix : {"torch.ops.higher_order.", "torch.ops.", "_operator."}) {
-    if (!target.starts_with(prefix)) continue;
-    target.remove_prefix(prefix.size());
+std::string short_target(const Target& target) {
+  std::string_view text = target.name();
+  for (const std::string_view prefix : {"torch.ops.", "_operator."}) {
+    if (!text.starts_with(prefix)) continue;
+    text.remove_prefix(prefix.size());
     break;
   }
-  if (target.ends_with(".default")) target.remove_suffix(8);
-  return std::string(target);
+  if (text.ends_with(".default")) text.remove_suffix(8);
+  return std::string(text);
 }
 
-// The modules around a node, outermost first, by their full names. The metadata lists "key,path,class;...".
+// The modules around a node, outermost first, by their full names.
 std::vector<std::string> module_path(const Node& node) {
-  std::vector<std::string> path;
-  const std::string* const stack = node.find_metadata("nn_module_stack");
-  if (stack == nullptr) return path;
-  std::string_view rest = *stack;
   constexpr size_t kDeepest = 64;  // boxes inside of boxes; nothing that a person draws has as many
-  while (!rest.empty() && path.size() < kDeepest) {
-    const size_t end = rest.find(';');
-    const std::string_view entry = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    const size_t comma = entry.find(',');
-    if (comma == std::string_view::npos) continue;
-    const std::string_view name = entry.substr(comma + 1, entry.find(',', comma + 1) - comma - 1);
-    if (!name.empty()) path.emplace_back(name);
+  std::vector<std::string> path;
+  for (const NodeModule& module : modules_of(node)) {
+    if (!module.path.empty() && path.size() < kDeepest) path.emplace_back(module.path);
   }
   return path;
 }

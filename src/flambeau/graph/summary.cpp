@@ -7,16 +7,15 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/dimension_names.h"
+#include "flambeau/graph/interface.h"
 #include "flambeau/graph/text/atoms.h"
-#include "flambeau/graph/text/expr.h"
 #include "flambeau/graph/text/python.h"
-#include "flambeau/value/pytree.h"
 
 namespace flambeau::graph {
 namespace {
 
 std::string number_text(const SymInt& number) {
-  return number.is_literal() ? fmt::format("{}", number.literal()) : plain_expression(number.expr().text);
+  return number.is_literal() ? fmt::format("{}", number.literal()) : number.expr().plain();
 }
 
 std::string constant_text(const ConstantValue& value) {
@@ -51,27 +50,14 @@ std::string name_of(const Argument& argument) {
   return value != nullptr ? value->name() : std::string();
 }
 
-// The paths of the leaves of the model's own arguments or results; empty when the program does not tell.
-std::vector<std::string> leaf_paths_of(const ExportedProgram& program, bool of_inputs) {
-  if (program.module_call_graph.empty() || !program.module_call_graph.front().signature) return {};
-  const ModuleCallSignature& call = *program.module_call_graph.front().signature;
-  try {
-    const TreeSpec spec = parse_treespec(of_inputs ? call.in_spec : call.out_spec);
-    return of_inputs ? input_leaf_paths(spec) : leaf_paths(spec, "result");
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-void add_inputs(const ExportedProgram& program, ProgramSummary& summary) {
-  const std::vector<std::string> paths = leaf_paths_of(program, true);
+void add_inputs(const ExportedProgram& program, const Interface& interface, ProgramSummary& summary) {
   TypeTexts types;
   for (const InputSpec& spec : program.signature.inputs) {
     const bool is_constant = spec.kind == InputKind::kConstantInput;
     if (spec.kind != InputKind::kUserInput && !is_constant) continue;
-    const size_t index = summary.inputs.size();
-    summary.inputs.push_back({is_constant ? spec.target : name_of(spec.argument),
-                              index < paths.size() ? paths[index] : std::string(),
+    const Leaf& leaf = interface.inputs[summary.inputs.size()];
+    summary.inputs.push_back({leaf.name,
+                              leaf.path,
                               is_constant ? constant_text(spec.value) : argument_text(spec.argument, types),
                               {}});
   }
@@ -98,16 +84,14 @@ std::string effect_of(const OutputSpec& spec) {
   }
 }
 
-void add_outputs(const ExportedProgram& program, ProgramSummary& summary) {
-  const std::vector<std::string> paths = leaf_paths_of(program, false);
+void add_outputs(const ExportedProgram& program, const Interface& interface, ProgramSummary& summary) {
   TypeTexts types;
   size_t index = 0;
   for (const OutputSpec& spec : program.signature.outputs) {
     const bool is_given = spec.kind == OutputKind::kUserOutput || spec.kind == OutputKind::kLossOutput;
-    std::string path = is_given && index < paths.size() ? paths[index] : std::string();
-    if (is_given) ++index;
-    summary.outputs.push_back(
-        {name_of(spec.argument), std::move(path), argument_text(spec.argument, types), effect_of(spec)});
+    summary.outputs.push_back({name_of(spec.argument),
+                               is_given ? interface.outputs[index++].path : std::string(),
+                               argument_text(spec.argument, types), effect_of(spec)});
   }
 }
 
@@ -118,7 +102,7 @@ std::unordered_map<std::string, int64_t> example_values(const Graph& graph) {
   const auto look_at = [&](const SymInt& number) {
     if (number.is_literal() || !seen.try_emplace(&number.expr(), true).second) return;
     if (const auto* const hint = std::get_if<int64_t>(&number.expr().hint)) {
-      examples.try_emplace(plain_expression(number.expr().text), *hint);
+      examples.try_emplace(number.expr().plain(), *hint);
     }
   };
   for (const Value* value : graph.values_of(ValueKind::kTensor)) {
@@ -133,7 +117,7 @@ void add_operators(const ExportedProgram& program, ProgramSummary& summary) {
   program.graph().for_each_graph([&](const Graph& graph) {
     ++summary.subgraphs;
     for (const Node& node : graph.nodes()) {
-      ++counts[node.target];
+      ++counts[node.target.text()];
       ++summary.nodes;
     }
   });
@@ -206,12 +190,12 @@ std::string type_text(const Value& value) {
     case ValueKind::kSymFloat: {
       const auto& number = std::get<SymFloat>(value.meta());
       return number.is_literal() ? fmt::format("float({})", number.literal())
-                                 : fmt::format("SymFloat({})", plain_expression(number.expr().text));
+                                 : fmt::format("SymFloat({})", number.expr().plain());
     }
     case ValueKind::kSymBool: {
       const auto& number = std::get<SymBool>(value.meta());
       return number.is_literal() ? (number.literal() ? "True" : "False")
-                                 : fmt::format("SymBool({})", plain_expression(number.expr().text));
+                                 : fmt::format("SymBool({})", number.expr().plain());
     }
     case ValueKind::kCustomObj:
       return printable(std::get<CustomObjMeta>(value.meta()).class_fqn);
@@ -223,8 +207,9 @@ std::string type_text(const Value& value) {
 
 ProgramSummary summarize(const ExportedProgram& program, size_t module_depth) {
   ProgramSummary summary;
-  add_inputs(program, summary);
-  add_outputs(program, summary);
+  const Interface interface = interface_of(program, Trust::kUnverified);
+  add_inputs(program, interface, summary);
+  add_outputs(program, interface, summary);
   const std::unordered_map<std::string, int64_t> examples = example_values(program.graph());
   const DimensionNames labels = dimension_names(program);
   for (const auto& [name, range] : program.range_constraints) {

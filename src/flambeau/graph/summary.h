@@ -18,9 +18,9 @@ std::string type_text(const TensorMeta& meta);
 
 struct ProgramSummary {
   struct Port {
-    std::string name;  // of the graph's value, or of the argument where it is a constant
-    std::string path;  // where it is in the caller's arguments or result: "args[0]['x']"; empty when unknown
-    std::string type;  // "f32[s0, 3]"; the constant where it is one
+    std::string name;    // of the graph's value, or of the argument where it is a constant
+    std::string path;    // where it is in the caller's arguments or result: "args[0]['x']"; of what is given
+    std::string type;    // "f32[s0, 3]"; the constant where it is one
     std::string effect;  // of outputs: "mutates buffer 'x'"; empty for what is simply given
   };
   struct Symbol {

@@ -25,8 +25,8 @@ TEST(Summary, APage) {
   const ProgramSummary summary = summarize(valid_program());
   EXPECT_EQ(lines_of(summary.inputs), (Lines{"x at inputs[0]: f32[s77, 3]", "three at inputs[1]: 3"}));
   EXPECT_EQ(lines_of(summary.outputs),
-            (Lines{"add_1 at : f32[2], updates buffer 'total'", "getitem_3 at result[0]: f32[s77, 2]",
-                   "add at result[1]: Sym(s77 + 1)"}));
+            (Lines{"add_1 at : f32[2], updates buffer 'total'", "getitem_3 at output[0]: f32[s77, 2]",
+                   "add at output[1]: Sym(s77 + 1)"}));
   ASSERT_EQ(summary.symbols.size(), 1U);
   EXPECT_EQ(summary.symbols[0].name, "s77");
   EXPECT_EQ(summary.symbols[0].max, 64);

@@ -4,13 +4,6 @@
 
 namespace flambeau::trace {
 
-graph::DeviceSpec describe(const Device& device) {
-  graph::DeviceSpec spec;
-  spec.type = Device{.type = device.type}.to_string();
-  if (device.index >= 0) spec.index = device.index;
-  return spec;
-}
-
 graph::SymInt Describer::describe(const symbolic::SymInt& number) {
   if (number.is_literal()) return number.literal();
   const symbolic::Expr expr = simplify_(number.expr());
@@ -29,7 +22,7 @@ graph::TensorMeta Describer::describe(const Tensor& tensor) {
   graph::TensorMeta meta;
   meta.dtype = tensor.dtype();
   meta.requires_grad = tensor.requires_grad();
-  meta.device = trace::describe(tensor.device());
+  meta.device = graph::DeviceSpec::of(tensor.device());
   const SymbolicGeometry shape = shape_of(tensor);
   for (const symbolic::SymInt& size : shape.sizes) meta.sizes.push_back(describe(size));
   for (const symbolic::SymInt& stride : shape.strides) meta.strides.push_back(describe(stride));

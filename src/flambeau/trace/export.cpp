@@ -263,8 +263,8 @@ class Exporter {
                   "give it back, register it as a buffer, or keep it in a variable of forward() alone");
     }
     for (const graph::Node& node : program_.graph().nodes()) {
-      const std::optional<OperatorName> name = find_python_operator(node.target);
-      const ops::Operator* const op = name ? nn::current().library().find(*name) : nullptr;
+      const OperatorName* const name = node.target.op();
+      const ops::Operator* const op = name != nullptr ? nn::current().library().find(*name) : nullptr;
       if (op == nullptr || !op->schema.is_mutable()) continue;
       for (const SchemaArgument& argument : op->schema.arguments) {
         const Argument* const input = argument.is_written() ? node.input(argument.name) : nullptr;

@@ -138,7 +138,6 @@ class Tracer : public ops::Interceptor {
   graph::Value& symbol_value(const symbolic::Expr& expr);
   graph::Value& computed_value(std::string_view function, const symbolic::Expr& a, const symbolic::Expr& b,
                                const symbolic::Expr& result);
-  graph::Argument number_argument(const symbolic::Expr& expr);
   graph::SymArgument<int64_t> number_reference(const symbolic::SymInt& number);
 
   graph::Graph& graph_;

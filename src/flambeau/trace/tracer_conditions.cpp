@@ -71,7 +71,7 @@ graph::Value& Tracer::condition_value(const Expr& condition) {
   // A number from data is asserted itself, not what it was found to be.
   const auto side = [&](const Expr& expr) {
     const auto known = symbols_.find(expr);
-    return known != symbols_.end() ? Argument::sym_int(*known->second) : number_argument(expr);
+    return known != symbols_.end() ? Argument::sym_int(*known->second) : argument(SymInt(expr, env_));
   };
   Argument left = side(condition.arg(0));
   Argument right = side(condition.arg(1));

@@ -83,8 +83,8 @@ void Tracer::note(Arithmetic how, const Expr& a, const Expr& b, const Expr& resu
 
 graph::Value& Tracer::computed_value(std::string_view function, const Expr& a, const Expr& b,
                                      const Expr& result) {
-  Argument left = number_argument(a);
-  Argument right = number_argument(b);
+  Argument left = argument(SymInt(a, env_));
+  Argument right = argument(SymInt(b, env_));
   graph::Node& node = new_node(std::string(function), last_part(function));
   node.add_input("a", std::move(left));
   node.add_input("b", std::move(right));
@@ -144,12 +144,6 @@ graph::Value& Tracer::symbol_value(const Expr& given) {
   throw Error(ErrorCode::kUnsupported,
               fmt::format("no operators compute the size {}", symbolic::to_string(expr)),
               "compute sizes with +, -, *, whole division, the remainder, min and max");
-}
-
-Argument Tracer::number_argument(const Expr& expr) {
-  const Expr plain = env_.simplify(expr);
-  if (plain.is_integer()) return Argument::make<ArgumentKind::kInt>(plain.integer());
-  return Argument::sym_int(symbol_value(expr));
 }
 
 graph::SymArgument<int64_t> Tracer::number_reference(const SymInt& number) {

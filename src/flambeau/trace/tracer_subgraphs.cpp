@@ -59,7 +59,7 @@ void Tracer::note_aliases(const ops::Operator& op, std::span<const Value> argume
 
 void Tracer::add_higher_order(std::string_view name, std::vector<Argument> inputs,
                               std::span<const Tensor> results) {
-  graph::Node& node = new_node(fmt::format("torch.ops.higher_order.{}", name), name);
+  graph::Node& node = new_node(graph::higher_order_target(name), name);
   for (Argument& input : inputs) node.add_input("", std::move(input));
   for (const Tensor& tensor : results) {
     graph::Value& value = add_tensor_value(fresh_name("getitem"), tensor);
