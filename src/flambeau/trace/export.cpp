@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/dimension_names.h"
+#include "flambeau/graph/report/dimension_names.h"
 #include "flambeau/graph/verify/verify.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/shapes/input_shapes.h"
