@@ -49,7 +49,7 @@ TEST(Export, WritesDownWhatTheModelDoes) {
   const graph::ExportedProgram program = export_program(module, inputs, {}, options);
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> calls;
-  for (const graph::Node& node : program.graph().nodes()) calls.push_back(*node.name + " " + node.target);
+  for (const graph::Node& node : program.graph().nodes()) calls.push_back(*node.name + " " + node.target.text());
   EXPECT_EQ(calls, (std::vector<std::string>{
                        "sym_size_int torch.ops.aten.sym_size.int", "linear torch.ops.aten.linear.default",
                        "add_ torch.ops.aten.add_.Tensor", "batch_norm torch.ops.aten.batch_norm.default",
@@ -132,6 +132,22 @@ TEST(Export, SaysWhatTheTraceNeeds) {
   EXPECT_NE(number.find("tests/export_test.cpp\", line"), std::string::npos) << number;
 }
 
+// A size that may be a symbol is no plain number, and the rank of a traced tensor is known.
+TEST(Export, RefusesPlainSizesAndChecksRanksWhileTracing) {
+  nn::Session session;
+  const DynamicShapes shapes = first_dim(Dim("batch"));
+  expect_in("the tensor float32[s77, 4] is traced: it has no data, and its sizes may be symbols",
+            error_of(nn::ones({5, 4}), shapes,
+                     [](const Tensor& y) { return nn::reshape(y, {SymInt(y.sizes()[0] * 4)}); }));
+  const auto called = [](const char* name) {
+    return [name](const Tensor& y) { return nn::call(nn::Input(y), name, {y}); };
+  };
+  expect_in("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",
+            error_of(nn::ones({5}), shapes, called("aten::adjoint")));
+  expect_in("tensor.H is only supported on matrices (2-D tensors). Got 3-D tensor.",
+            error_of(nn::ones({5, 4, 3}), shapes, called("aten::matrix_H")));
+}
+
 TEST(Export, AssertsNumbersFromData) {
   nn::Session session;
   Function module([](const Tensor& x) {
@@ -146,7 +162,7 @@ TEST(Export, AssertsNumbersFromData) {
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> calls;
   for (const graph::Node& node : program.graph().nodes()) {
-    std::string call = node.target + ":";
+    std::string call = node.target.text() + ":";
     for (const graph::NamedArgument& input : node.inputs())
       if (const graph::Value* const value = input.argument.value()) call += " " + value->name();
     calls.push_back(call);
@@ -171,7 +187,7 @@ std::vector<std::string> operators_of(const Tensor& x, Forward forward) {
   const graph::ExportedProgram program = export_program(module, inputs, {}, options);
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> operators;
-  for (const graph::Node& node : program.graph().nodes()) operators.push_back(node.target);
+  for (const graph::Node& node : program.graph().nodes()) operators.push_back(node.target.text());
   return operators;
 }
 using Operators = std::vector<std::string>;

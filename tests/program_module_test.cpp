@@ -118,11 +118,15 @@ TEST(ProgramModule, ChecksWhatItIsGiven) {
     return error_text([&] { module->call(given); });
   };
   EXPECT_EQ(call(nn::ones({4, 4})), "no error");
-  EXPECT_EQ(call(nn::ones({3, 5})), "the input 'x' has size 5 in dimension 1; it takes 4");
-  EXPECT_EQ(call(nn::ones({10, 4})), "the input 'x' has size 10 in dimension 0; it takes 9 or less");
-  EXPECT_EQ(call(nn::ones({1, 4})), "the input 'x' has size 1 in dimension 0; it takes 2 or more");
-  EXPECT_EQ(call(nn::ones({3})), "the input 'x' has 1 dimensions; it takes 2");
-  EXPECT_EQ(call(nn::ones({3, 4}, DType::kInt64)), "the input 'x' has dtype int64; it takes float32");
+  EXPECT_EQ(call(nn::ones({3, 5})),
+            "input 'x' (args[0]): dimension 1 is 5, and must be 4 (the program was exported with this size "
+            "fixed; export it with a dynamic dimension to vary it)");
+  EXPECT_EQ(call(nn::ones({10, 4})),
+            "input 'x' (args[0]): dimension 0 is 10, and must fulfil 2 <= s77 <= 9 (the program was exported "
+            "for sizes in this range)");
+  EXPECT_EQ(call(nn::ones({3})), "input 'x' (args[0]) has 1 dimensions [3], 2 are expected: [s77, 4]");
+  EXPECT_EQ(call(nn::ones({3, 4}, DType::kInt64)),
+            "input 'x' (args[0]) has elements of type int64, float32 is expected (convert it to float32)");
   expect_in("the program is called with", error_text([&] { module->call({}); }));
   expect_in("the module 'norm' of a program cannot be called on its own",
             error_text([&] { module->find_module("norm")->call(inputs); }));

@@ -53,7 +53,7 @@ TEST(Program, InterpreterAndPlanAgree) {
     std::vector<Value> leaves;
     for (const Leaf& leaf : plain.inputs()) {
       Dims sizes;
-      for (const std::string& size : leaf.sizes) sizes.push_back(std::stoll(size));
+      for (const graph::LeafSize& size : leaf.sizes()) sizes.push_back(size.literal.value());
       Tensor tensor = Tensor::zeros(leaf.dtype, sizes);
       if (leaf.dtype == DType::kFloat32) {
         for (int64_t i = 0; i < tensor.element_count(); ++i)
@@ -203,7 +203,7 @@ std::vector<Value> zeros_for(const Program& program) {
   std::vector<Value> leaves;
   for (const Leaf& leaf : program.inputs()) {
     Dims sizes;
-    for (const std::string& size : leaf.sizes) sizes.push_back(std::stoll(size));
+    for (const graph::LeafSize& size : leaf.sizes()) sizes.push_back(size.literal.value());
     leaves.emplace_back(Tensor::zeros(leaf.dtype, sizes));
   }
   return leaves;

@@ -106,7 +106,7 @@ Tensor aligned(const Tensor& tensor) {
 }
 
 Tensor as_taken(const Tensor& tensor, const Leaf& leaf, bool is_cast) {
-  if (leaf.kind != "tensor" || tensor.dtype() == leaf.dtype) return aligned(tensor);
+  if (!leaf.is_tensor() || tensor.dtype() == leaf.dtype) return aligned(tensor);
   if (is_cast && can_convert(tensor.dtype(), leaf.dtype)) return convert(aligned(tensor), leaf.dtype);
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("the input '{}' takes {}, and the file has {}", printable(leaf.name),
@@ -161,11 +161,11 @@ class Gatherer {
       if (!values_[i].is_none()) continue;  // from a file
       if (specs_[i]) {
         values_[i] = make(leaves[i], *specs_[i]);
-      } else if (leaves[i].kind == "None" || !leaves[i].constant.is_none()) {
+      } else if (leaves[i].kind == LeafKind::kNone || !leaves[i].constant.is_none()) {
         values_[i] = leaves[i].constant;
       } else if (rest_) {
         values_[i] = make(leaves[i], *rest_);
-      } else if (!options_.sizes.empty() && leaves[i].kind == "tensor") {
+      } else if (!options_.sizes.empty() && leaves[i].is_tensor()) {
         values_[i] = make(leaves[i], "random");
       } else {
         missing.push_back(i);
@@ -211,7 +211,7 @@ class Gatherer {
   void learn_from_given() {
     const std::vector<Leaf>& leaves = program_.inputs();
     for (size_t i = 0; i < leaves.size(); ++i) {
-      if (!specs_[i] || leaves[i].kind != "tensor") continue;
+      if (!specs_[i] || !leaves[i].is_tensor()) continue;
       if (const std::optional<Recipe> recipe = parse_recipe(*specs_[i])) {
         if (recipe->sizes) learn_sizes(program_, leaves[i], *recipe->sizes, symbols_);
       } else if (!parse_number(*specs_[i])) {
@@ -239,15 +239,15 @@ class Gatherer {
   }
 
   Value make(const Leaf& leaf, const std::string& what) {
-    if (leaf.kind == "str") return what;
+    if (leaf.kind == LeafKind::kString) return what;
     if (what == "None") return {};
     const std::optional<Scalar> number = parse_number(what);
-    if (leaf.kind != "tensor") {
+    if (!leaf.is_tensor()) {
       if (!number) {
-        fail(fmt::format("the input '{}' is {}, and '{}' is no number",
-                         printable(leaf.name.empty() ? leaf.path : leaf.name), leaf.kind, printable(what)));
+        fail(fmt::format("the input '{}' is {}, and '{}' is no number", printable(leaf.label()),
+                         graph::leaf_kind_name(leaf.kind), printable(what)));
       }
-      return leaf.kind == "float" ? Value(number->to_double()) : Value(*number);
+      return leaf.kind == LeafKind::kFloat ? Value(number->to_double()) : Value(*number);
     }
     if (const std::optional<Recipe> recipe = parse_recipe(what)) {
       const Dims sizes = recipe->sizes ? *recipe->sizes : sizes_of(leaf);
@@ -266,10 +266,8 @@ class Gatherer {
     if (!has_example_inputs(program_)) {
       std::vector<std::string> names, texts;
       for (const size_t i : missing) {
-        names.push_back(
-            fmt::format("'{}'", printable(leaves[i].name.empty() ? leaves[i].path : leaves[i].name)));
-        texts.push_back(fmt::format("--input {}=...",
-                                    printable(leaves[i].name.empty() ? leaves[i].path : leaves[i].name)));
+        names.push_back(fmt::format("'{}'", printable(leaves[i].label())));
+        texts.push_back(fmt::format("--input {}=...", printable(leaves[i].label())));
       }
       fail(fmt::format("the file has no example inputs, and {} not given: {}",
                        missing.size() == 1 ? "an input is" : fmt::format("{} inputs are", missing.size()),

@@ -12,7 +12,8 @@
 
 namespace flambeau {
 
-using runtime::Leaf;
+using graph::Leaf;
+using graph::LeafKind;
 using runtime::Profile;
 using runtime::Program;
 using runtime::ProgramOptions;

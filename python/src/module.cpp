@@ -214,25 +214,26 @@ void bind_programs(py::module_& module) {
   bind_class<Leaf>(module, "Leaf", "One input or output of a program.")
       .def_readonly("name", &Leaf::name, "What the program calls it.")
       .def_readonly("path", &Leaf::path, "How a caller reaches it: \"args[0]\", \"kwargs['mask']\".")
-      .def_readonly("kind", &Leaf::kind, "'tensor', 'int', 'float', 'bool', 'str' or 'None'.")
+      .def_property_readonly(
+          "kind", [](const Leaf& leaf) { return graph::leaf_kind_name(leaf.kind); },
+          "'tensor', 'int', 'float', 'bool', 'str' or 'None'.")
       .def_property_readonly("dtype",
                              [](const Leaf& leaf) -> py::object {
-                               if (leaf.kind != "tensor") return py::none();
+                               if (!leaf.is_tensor()) return py::none();
                                return py::str(std::string(dtype_name(leaf.dtype)));
                              })
       .def_property_readonly(
           "shape",
           [](const Leaf& leaf) -> py::object {
-            if (leaf.kind != "tensor") return py::none();
+            if (!leaf.is_tensor()) return py::none();
             py::list sizes;
-            for (const std::string& size : leaf.sizes) {
-              const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
-              sizes.append(is_number ? py::object(py::int_(py::str(size))) : py::object(py::str(size)));
-            }
+            for (const graph::LeafSize& size : leaf.sizes())
+              sizes.append(size.literal ? py::object(py::int_(*size.literal))
+                                        : py::object(py::str(size.text)));
             return py::tuple(sizes);
           },
           "Numbers, and the text of what is not fixed: (8, 's77').")
-      .def_readonly("range", &Leaf::range, "Of the symbols in the shape: '2 <= s77 <= 9'.")
+      .def_property_readonly("range", &Leaf::range, "Of the symbols in the shape: '2 <= s77 <= 9'.")
       .def("__repr__", &Leaf::to_string);
   bind_class<LoadedProgram>(module, "Program")
       .def(py::init([](Session& session, const py::object& source, const std::string& model,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/graph/bind_call.h"
 #include "flambeau/runtime.h"
 #include "session.h"
 
@@ -175,59 +176,19 @@ class LoadedProgram {
 
  private:
   std::vector<Value> flatten(const py::args& args, const py::kwargs& kwargs) const {
-    Flattener flattener;
-    const TreeSpec& spec = program_.in_spec();
-    if (spec.is_leaf() || spec.children().size() != 2) {
-      for (const py::handle item : args) flattener.leaves.push_back(to_value(item));
-      return std::move(flattener.leaves);
-    }
-    // What is not given by position may be given by its name in the model's forward().
-    const TreeSpec& positional = spec.child(0);
-    if (args.size() > positional.children().size()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the program takes " + std::to_string(positional.children().size()) +
-                      " positional arguments, " + std::to_string(args.size()) + " are given");
-    }
-    const std::vector<std::string> names = argument_names();
-    size_t used = 0;
-    for (size_t i = 0; i < positional.children().size(); ++i) {
-      const std::string path = "args[" + std::to_string(i) + "]";
-      if (i < args.size()) {
-        flattener.add(positional.child(i), args[i], path);
-      } else if (i < names.size() && kwargs.contains(names[i])) {
-        flattener.add(positional.child(i), kwargs[names[i].c_str()], path);
-        ++used;
-      } else {
-        const std::string name = i < names.size() ? " '" + names[i] + "'" : "";
-        throw Error(ErrorCode::kInvalidArgument, "the argument" + name + " (" + path + ") is missing");
-      }
-    }
-    const TreeSpec& named = spec.child(1);
-    const py::list keys = names_of(named);
-    for (size_t i = 0; i < keys.size(); ++i) {
-      const std::string key = py::str(keys[i]);
-      if (!kwargs.contains(key))
-        throw Error(ErrorCode::kInvalidArgument, "the keyword argument '" + key + "' is missing");
-      flattener.add(named.child(i), kwargs[key.c_str()], "kwargs['" + key + "']");
-      ++used;
-    }
-    if (used == kwargs.size()) return std::move(flattener.leaves);
+    std::vector<std::string> names;
+    std::vector<py::object> named;
     for (const auto& [key, value] : kwargs) {
-      const std::string name = py::str(key);
-      const bool is_given = std::ranges::find(names, name) - names.begin() < std::ssize(args);
-      if (is_given) throw Error(ErrorCode::kInvalidArgument, "the argument '" + name + "' is given twice");
-      if (!keys.contains(key) && std::ranges::find(names, name) == names.end())
-        throw Error(ErrorCode::kInvalidArgument, "the program has no argument '" + printable(name) + "'");
+      names.push_back(py::str(key));
+      named.push_back(py::reinterpret_borrow<py::object>(value));
     }
-    throw Error(ErrorCode::kInvalidArgument, "arguments are given twice");
-  }
-
-  std::vector<std::string> argument_names() const {
-    for (const graph::ModuleCallEntry& entry : program_.exported().module_call_graph) {
-      if (entry.fqn.empty() && entry.signature && entry.signature->forward_arg_names)
-        return *entry.signature->forward_arg_names;
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    Flattener flattener;
+    for (const graph::BoundArgument& each : graph::bind_call(program_.interface(), args.size(), views)) {
+      const py::object given = each.is_keyword ? named[each.index] : py::object(args[each.index]);
+      flattener.add(*each.spec, given, each.path);
     }
-    return {};
+    return std::move(flattener.leaves);
   }
 
   std::shared_ptr<Session> session_;

@@ -30,21 +30,22 @@ using flambeau::Value;
 
 // The texts of a leaf in the form C takes them.
 struct LeafTexts {
-  explicit LeafTexts(const Leaf& from) : leaf(&from), text(from.to_string()) {
-    for (const std::string& size : from.sizes) sizes.push_back(size.c_str());
+  explicit LeafTexts(const Leaf& from) : leaf(&from), text(from.to_string()), range(from.range()) {
+    for (const flambeau::graph::LeafSize& size : from.sizes()) sizes.push_back(size.text.c_str());
   }
   flambeau_leaf describe() const {
     return {.name = leaf->name.c_str(),
             .path = leaf->path.c_str(),
-            .kind = leaf->kind.c_str(),
+            .kind = flambeau::graph::leaf_kind_name(leaf->kind).data(),
             .dtype = static_cast<int32_t>(leaf->dtype),
             .dim = static_cast<int32_t>(sizes.size()),
             .sizes = sizes.data(),
-            .range = leaf->range.c_str(),
+            .range = range.c_str(),
             .text = text.c_str()};
   }
   const Leaf* leaf;
   std::string text;
+  std::string range;
   std::vector<const char*> sizes;
 };
 

@@ -12,7 +12,7 @@ graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tr
   for (const nn::Tree& tree : arguments) leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
   for (const auto& [name, tree] : keywords)
     leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
-  const TreeSpec spec = parse_treespec(program.module_call_graph.at(0).signature->in_spec);
+  const TreeSpec spec = parse_treespec(program.root_call()->in_spec);
   program.example_inputs = pt2::write_example_inputs(spec, leaves);
   return program;
 }

@@ -9,10 +9,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/nearest.h"
-#include "flambeau/graph/dimension_names.h"
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/dimension_names.h"
+#include "flambeau/graph/report/summary.h"
 #include "flambeau/kernels/random/random.h"
-#include "flambeau/symbolic/text/parse.h"
 #include "flambeau/tensor/elements/convert.h"
 
 namespace flambeau {
@@ -76,12 +75,9 @@ symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbo
     }
   }
   for (const Leaf& leaf : program.inputs()) {
-    for (const std::string& size : leaf.sizes) {
-      try {
-        for (const symbolic::Expr& symbol : symbolic::free_symbols(symbolic::parse(size)))
-          known.emplace(symbol.name());
-      } catch (const Error&) {  // a size in a form nobody here reads has no symbols to name
-      }
+    for (const graph::LeafSize& size : leaf.sizes()) {
+      if (!size.expr) continue;
+      for (const symbolic::Expr& symbol : symbolic::free_symbols(*size.expr)) known.emplace(symbol.name());
     }
   }
   const graph::DimensionNames labels = dimension_names(program.exported());
@@ -104,21 +100,24 @@ Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& sy
 
 Dims InputSizes::of(const Leaf& leaf) const {
   std::vector<int64_t> sizes;
-  for (const std::string& text : leaf.sizes) {
-    const symbolic::Number size = [&] {
-      try {
-        return symbolic::evaluate(symbolic::parse(text), bindings_);
-      } catch (const Error& error) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("the size {} of input '{}' has no value: {}", printable(text),
-                                printable(leaf.name), error.message()),
-                    "give the sizes");
-      }
-    }();
+  for (const graph::LeafSize& wanted : leaf.sizes()) {
+    const auto fail = [&](const std::string& why) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the size {} of input '{}' has no value: {}", printable(wanted.text),
+                              printable(leaf.name), why),
+                  "give the sizes");
+    };
+    if (!wanted.expr) fail("it is in a form that cannot be read");
+    symbolic::Number size;
+    try {
+      size = symbolic::evaluate(*wanted.expr, bindings_);
+    } catch (const Error& error) {
+      fail(error.message());
+    }
     if (!size.is_integer() || size.numerator() < 0) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the size {} of input '{}' would be {}", printable(text), printable(leaf.name),
-                              size.to_double()));
+                  fmt::format("the size {} of input '{}' would be {}", printable(wanted.text),
+                              printable(leaf.name), size.to_double()));
     }
     sizes.push_back(size.numerator());
   }
@@ -126,22 +125,23 @@ Dims InputSizes::of(const Leaf& leaf) const {
 }
 
 void learn_sizes(const Program& program, const Leaf& leaf, const Dims& sizes, SymbolSizes& symbols) {
-  if (leaf.sizes.size() != sizes.size()) return;
+  if (leaf.sizes().size() != sizes.size()) return;
   const graph::DimensionNames labels = dimension_names(program.exported());
   std::set<std::string> known;
   for (const auto& [name, value] : symbols) known.insert(symbol_of(name, labels));
   for (size_t d = 0; d < sizes.size(); ++d) {
+    const std::optional<symbolic::Expr>& size = leaf.sizes()[d].expr;
+    const std::vector<symbolic::Expr> used =
+        size ? symbolic::free_symbols(*size) : std::vector<symbolic::Expr>();
+    if (used.size() != 1) continue;
+    const std::string symbol(used[0].name());
+    if (known.contains(symbol)) continue;
     try {
-      const symbolic::Expr size = symbolic::parse(leaf.sizes[d]);
-      const std::vector<symbolic::Expr> used = symbolic::free_symbols(size);
-      if (used.size() != 1) continue;
-      const std::string symbol(used[0].name());
-      if (known.contains(symbol)) continue;
-      const std::optional<int64_t> value = solve_linear(size, symbol, sizes[d]);
+      const std::optional<int64_t> value = solve_linear(*size, symbol, sizes[d]);
       if (!value) continue;
       symbols[symbol] = *value;
       known.insert(symbol);
-    } catch (const Error&) {  // a size in a form nobody here reads says nothing
+    } catch (const Error&) {  // a size that has no value for small symbols says nothing
     }
   }
 }

@@ -61,7 +61,7 @@ std::string_view Node::label() const {
     const auto& list = outputs_[i].get<ArgumentKind::kTensors>();
     if (!list.empty() && list.front()) return list.front()->name();
   }
-  return target;
+  return target.text();
 }
 
 // ---- Graph
@@ -98,19 +98,23 @@ void Graph::unlink(Node& node) {
   --node_count_;
 }
 
-Node& Graph::append(std::string target) {
+const Target& Graph::target_of(std::string_view text) {
+  const auto found = targets_.find(text);
+  if (found != targets_.end()) return found->second;
+  Target made{std::string(text)};
+  return targets_.emplace(made.text(), made).first->second;
+}
+
+Node& Graph::add(Target target, Node* before) {
   Node* const node = new Node(*this);
   node->target = std::move(target);
-  link(*node, nullptr);
+  link(*node, before);
   return *node;
 }
 
-Node& Graph::insert_before(Node& before, std::string target) {
-  Node* const node = new Node(*this);
-  node->target = std::move(target);
-  link(*node, &before);
-  return *node;
-}
+Node& Graph::append(Target target) { return add(std::move(target), nullptr); }
+
+Node& Graph::insert_before(Node& before, Target target) { return add(std::move(target), &before); }
 
 void Graph::move_before(Node& node, Node* before) {
   if (before == &node) return;

@@ -15,6 +15,7 @@
 
 #include "flambeau/graph/argument.h"
 #include "flambeau/graph/meta.h"
+#include "flambeau/graph/target.h"
 #include "flambeau/graph/value.h"
 
 namespace flambeau::graph {
@@ -27,8 +28,7 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // "torch.ops.aten.add.Tensor", "_operator.mul", "torch.ops.higher_order.cond", "#namespace:name".
-  std::string target;
+  Target target;
   // What PyTorch called the node; files before schema 8.14 do not say.
   std::optional<std::string> name;
   StringMap metadata;
@@ -129,8 +129,13 @@ class Graph {
   // Null when there is none.
   Node* first_node() const { return first_node_; }
   Node* last_node() const { return last_node_; }
-  Node& append(std::string target);
-  Node& insert_before(Node& before, std::string target);
+  // Nodes of the same target share what was read of it.
+  Node& append(std::string_view target) { return append(target_of(target)); }
+  Node& append(Target target);
+  Node& insert_before(Node& before, std::string_view target) {
+    return insert_before(before, target_of(target));
+  }
+  Node& insert_before(Node& before, Target target);
   // Null moves it to the end.
   void move_before(Node& node, Node* before);
   // The node and the values it gives. Throws Error(kInvalidArgument) when one of them is still used.
@@ -181,6 +186,8 @@ class Graph {
 
  private:
   friend class Node;
+  const Target& target_of(std::string_view text);
+  Node& add(Target target, Node* before);
   // Null: it is an input.
   void define(Value& value, Node* producer);
   void link(Node& node, Node* before);
@@ -200,6 +207,7 @@ class Graph {
   size_t node_count_ = 0;
   ValueList values_[kValueKinds];
   std::unordered_map<std::string_view, Value*> by_name_;  // owns; keyed by the value's own name
+  std::unordered_map<std::string_view, Target> targets_;  // keyed by the target's own text
   mutable std::unordered_map<std::string, size_t> next_suffix_;
 };
 

@@ -36,7 +36,7 @@ struct Chain3 {
 
 Names node_targets(const Graph& graph) {
   Names names;
-  for (const Node& node : graph.nodes()) names.push_back(node.target);
+  for (const Node& node : graph.nodes()) names.push_back(node.target.text());
   return names;
 }
 

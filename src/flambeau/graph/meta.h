@@ -1,6 +1,7 @@
 // What a program says of a value before it runs: sizes that may be expressions, element type, device.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "flambeau/archive/json/json.h"
+#include "flambeau/symbolic/expr.h"
 #include "flambeau/tensor/dtype.h"
 #include "flambeau/tensor/memory_format.h"
 #include "flambeau/tensor/tensor.h"
@@ -44,15 +46,41 @@ struct DeviceSpec {
   Extras extras = {};
   // "cuda:0".
   std::string to_string() const;
+  // Of a kind that nobody here knows: DeviceType::kOther.
+  Device device() const;
+  static DeviceSpec of(const Device& device);
 };
 bool operator==(const DeviceSpec& a, const DeviceSpec& b);
 
 // An expression over symbols, in the text form the file has it in (sympy's srepr since schema 8; its plain
 // form before), and the value it had for the example inputs.
 struct SymExpr {
-  std::string text;
+  // What a text says, read when it is first asked for; threads may ask at once. Copies read it anew.
+  class Reading {
+   public:
+    Reading() = default;
+    Reading(const Reading& /*other*/) {}
+    Reading& operator=(const Reading& other);
+    ~Reading();
+
+   private:
+    friend struct SymExpr;
+    struct Result;
+    const Result& of(const std::string& text) const;
+    mutable std::atomic<const Result*> result_ = nullptr;
+  };
+
+  std::string text;  // not to be changed once it has been read
   std::variant<std::monostate, int64_t, bool, double> hint;
   Extras extras = {};
+  Reading reading = {};
+
+  // Throws what symbolic::parse throws.
+  const symbolic::Expr& expr() const;
+  // Null for a text that is none.
+  const symbolic::Expr* find_expr() const;
+  // As people write it: "2*s77"; a text that is no expression as it is.
+  std::string plain() const;
 };
 
 // A number, or an expression. Expressions are shared: one program names the same few ones everywhere.

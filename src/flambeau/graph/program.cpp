@@ -22,6 +22,13 @@ ExportedProgram& ExportedProgram::operator=(ExportedProgram&& other) noexcept {
   return *this;
 }
 
+const ModuleCallSignature* ExportedProgram::root_call() const {
+  for (const ModuleCallEntry& entry : module_call_graph) {
+    if (entry.fqn.empty() && entry.signature) return &*entry.signature;
+  }
+  return nullptr;
+}
+
 ExportedProgram ExportedProgram::clone() const {
   ExportedProgram copy;
   copy.graph_ = graph_->clone();

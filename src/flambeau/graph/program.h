@@ -74,6 +74,8 @@ class ExportedProgram {
 
   Graph& graph() { return *graph_; }
   const Graph& graph() const { return *graph_; }
+  // How the model itself was called; null when the program does not tell.
+  const ModuleCallSignature* root_call() const;
 
  private:
   std::unique_ptr<Graph> graph_;  // first, so that it outlives the references below

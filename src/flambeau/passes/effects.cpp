@@ -35,7 +35,8 @@ std::span<const std::string_view> hidden_writes(const Node& node, const ops::Ope
 
 // A call of subgraphs does what is in them; others that are no operators may do anything.
 Effects effects_of_subgraphs(const Node& node, const ops::Library& library) {
-  Effects all{.acts = false};
+  const graph::HigherOrder* const form = node.target.higher_order();
+  Effects all{.acts = false, .writes = false};
   bool has_graph = false;
   for (const graph::NamedArgument& input : node.inputs()) {
     if (!input.argument.is(graph::ArgumentKind::kGraph)) continue;
@@ -43,25 +44,28 @@ Effects effects_of_subgraphs(const Node& node, const ops::Library& library) {
     for (const Node& inner : input.argument.get<graph::ArgumentKind::kGraph>().graph->nodes()) {
       const Effects one = effects_of(inner, library);
       all.acts = all.acts || one.acts;
+      all.writes = all.writes || (one.acts && one.writes);
       all.is_random = all.is_random || one.is_random;
     }
   }
-  return has_graph ? all : Effects{};
+  if (has_graph) return all;
+  return {.writes = form == nullptr || form->may_write};
 }
 
 }  // namespace
 
 Effects effects_of(const Node& node, const ops::Library& library) {
-  if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
+  if (const OperatorName* const name = node.target.op()) {
     const ops::Operator* const op = library.find(*name);
     if (op == nullptr) return {};
+    const bool writes = op->schema.is_mutable() || !hidden_writes(node, *op).empty();
     // What gives nothing is called for what it does: assertions.
-    return {.acts = op->schema.is_mutable() || op->schema.returns.empty() || op->user_function != nullptr ||
-                    !hidden_writes(node, *op).empty(),
+    return {.acts = writes || op->schema.returns.empty() || op->user_function != nullptr,
+            .writes = writes,
             .is_random = op->is(ops::Trait::kRandom),
             .op = op};
   }
-  if (ops::find_python_function(node.target) != nullptr) return {.acts = false};
+  if (ops::find_python_function(node.target.text()) != nullptr) return {.acts = false, .writes = false};
   return effects_of_subgraphs(node, library);
 }
 
@@ -78,7 +82,7 @@ void WrittenValues::add(const Node& node, const ops::Library& library) {
     // A subgraph may give back what it is given; whatever else this is may also write to it.
     const graph::Value* first = nullptr;
     const auto see = [&](const graph::Value& value) {
-      if (effects.acts) written_.insert(&value);
+      if (effects.writes) written_.insert(&value);
       if (first != nullptr) join(*first, value);
       first = &value;
     };
@@ -125,6 +129,14 @@ void WrittenValues::join(const graph::Value& a, const graph::Value& b) {
   const graph::Value* const top = root(&a);
   const graph::Value* const other = root(&b);
   if (top != other) above_.emplace(other, top);
+}
+
+std::vector<bool> written_inputs(const graph::Graph& graph, const ops::Library& library) {
+  const WrittenValues written(graph, library);
+  std::vector<bool> inputs;
+  for (const Argument& input : graph.inputs())
+    inputs.push_back(input.value() != nullptr && written.contains(*input.value()));
+  return inputs;
 }
 
 }  // namespace flambeau::passes

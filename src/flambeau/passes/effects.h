@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "flambeau/graph/graph.h"
 #include "flambeau/ops/mechanism/library.h"
@@ -12,6 +13,8 @@ namespace flambeau::passes {
 struct Effects {
   // It writes to an argument, checks something, or nobody here knows what it does.
   bool acts = true;
+  // It may write to its arguments; of an operator, to those that its schema says.
+  bool writes = true;
   // Called twice it may give different results.
   bool is_random = false;
   // The operator it calls; null for functions of numbers, subgraphs and what is unknown.
@@ -39,5 +42,8 @@ class WrittenValues {
   mutable std::unordered_map<const graph::Value*, const graph::Value*> above_;
   std::unordered_set<const graph::Value*> written_;
 };
+
+// Beside the graph's inputs: those that must be copied before a run that may still fail.
+std::vector<bool> written_inputs(const graph::Graph& graph, const ops::Library& library);
 
 }  // namespace flambeau::passes

@@ -20,7 +20,7 @@ using graph::ValueRef;
 class Key {
  public:
   explicit Key(const Node& node) {
-    add(node.target);
+    add(node.target.text());
     for (const graph::NamedArgument& input : node.inputs()) {
       add(input.name);
       add(input.argument);

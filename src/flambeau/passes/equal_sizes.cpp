@@ -5,7 +5,6 @@
 #include "flambeau/graph/literals.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
-#include "flambeau/symbolic/text/parse.h"
 
 namespace flambeau::passes {
 namespace {
@@ -23,7 +22,7 @@ Value* number_of(const Node& node, const ops::Library& library) {
 
 std::optional<int64_t> literal_of(const graph::SymInt& number) {
   if (number.is_literal()) return number.literal();
-  const symbolic::Expr expr = symbolic::parse(number.expr().text);
+  const symbolic::Expr& expr = number.expr().expr();
   return expr.is_integer() ? std::optional(expr.integer()) : std::nullopt;
 }
 

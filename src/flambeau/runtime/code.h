@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "flambeau/graph/graph.h"
+#include "flambeau/graph/values.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/symbol/python_functions.h"
 
@@ -20,18 +22,18 @@ inline constexpr Slot kNoSlot = ~Slot{0};
 
 // Where an argument comes from.
 struct Source {
-  enum class Kind : uint8_t { kConstant, kSlot, kTensors, kInts, kItems, kCode };
+  using Kind = graph::ArgumentParts::Kind;
   Kind kind = Kind::kConstant;
   Value constant;             // kConstant
-  Slot slot = kNoSlot;        // kSlot
-  std::vector<Source> items;  // kTensors, kInts (constants or slots), kItems (anything)
-  size_t code = 0;            // kCode: the index of a subgraph's code
+  Slot slot = kNoSlot;        // kValue
+  std::vector<Source> items;  // of lists
+  size_t code = 0;            // kGraph: the index of a subgraph's code
 };
 
 // Calls visit(slot) for each slot a source takes.
 template <typename Visit>
 void for_each_slot(const Source& source, Visit&& visit) {
-  if (source.kind == Source::Kind::kSlot) visit(source.slot);
+  if (source.kind == Source::Kind::kValue) visit(source.slot);
   for (const Source& item : source.items) for_each_slot(item, visit);
 }
 
@@ -42,18 +44,21 @@ struct Target {
 };
 
 struct Code;
+struct HigherOrderCall;
+class Interpreter;
+using HigherOrderFunction = std::vector<Value> (*)(Interpreter& interpreter, const HigherOrderCall& call);
 
 struct Instruction {
   enum class Kind : uint8_t { kOperator, kPythonFunction, kHigherOrder, kMissing };
   Kind kind = Kind::kOperator;
   const ops::Operator* op = nullptr;
   const ops::PythonFunction* function = nullptr;
-  std::string target;              // of a higher-order operator, or one that is missing
-  std::vector<Source> arguments;   // of an operator: as the schema has them
+  HigherOrderFunction higher_order = nullptr;  // null for one that nobody here knows
+  std::vector<Source> arguments;               // of an operator: as the schema has them
   std::vector<std::string> names;  // of a higher-order operator's arguments, where the file names them
   std::vector<Target> results;
   std::vector<Slot> last_uses;        // slots that nothing reads after this
-  const graph::Node* node = nullptr;  // for messages
+  const graph::Node* node = nullptr;  // for names and messages
 };
 
 struct Code {
@@ -76,6 +81,15 @@ struct MissingOperator {
 // The graph must outlive the code. Operators that nobody knows are collected in `missing`; an instruction
 // that needs one throws when it is reached.
 std::unique_ptr<Code> lower(const graph::Graph& graph, const ops::Library& library,
+                            std::vector<MissingOperator>& missing);
+
+// Some nodes of a graph, in its order, with what they take from outside.
+struct GraphPart {
+  std::span<const graph::Value* const> inputs;
+  std::span<const graph::Node* const> nodes;
+  std::span<const graph::Argument> outputs;
+};
+std::unique_ptr<Code> lower(const GraphPart& part, const ops::Library& library,
                             std::vector<MissingOperator>& missing);
 
 }  // namespace flambeau::runtime

@@ -161,12 +161,8 @@ std::vector<Value> run_autocast(Interpreter& interpreter, const HigherOrderCall&
 
 }  // namespace
 
-std::vector<Value> run_higher_order(Interpreter& interpreter, const HigherOrderCall& call) {
-  struct Entry {
-    std::string_view name;
-    std::vector<Value> (*run)(Interpreter&, const HigherOrderCall&);
-  };
-  static constexpr Entry kKnown[] = {
+HigherOrderFunction find_higher_order_function(std::string_view name) {
+  static constexpr graph::HigherOrderHook<HigherOrderFunction> kKnown[] = {
       {"cond", run_cond},
       {"while_loop", run_while_loop},
       {"map_impl", run_map},
@@ -178,12 +174,7 @@ std::vector<Value> run_higher_order(Interpreter& interpreter, const HigherOrderC
       {"auto_functionalized_v2", run_auto_functionalized_v2},
       {"with_effects", run_with_effects},
   };
-  for (const Entry& entry : kKnown) {
-    if (entry.name == call.target) return entry.run(interpreter, call);
-  }
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("the higher-order operator {} is not supported", printable(call.target)),
-              "export the model without it, e.g. after run_decompositions()");
+  return graph::find_hook(kKnown, name);
 }
 
 }  // namespace flambeau::runtime

@@ -2,22 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flambeau/runtime/code.h"
 
 namespace flambeau::runtime {
 
-class Interpreter;
-
 struct HigherOrderCall {
-  const std::string& target;  // "cond"
+  std::string_view target;  // "cond"
   const std::vector<std::string>& names;
   std::vector<Value> arguments;
   std::vector<const Code*> graphs;  // beside the arguments: the graph that stands there, or null
 };
 
-// The flat list of results. Throws Error(kUnsupported) for one that is not known.
-std::vector<Value> run_higher_order(Interpreter& interpreter, const HigherOrderCall& call);
+// What runs it, and gives the flat list of results; null for one that is not known.
+HigherOrderFunction find_higher_order_function(std::string_view name);
 
 }  // namespace flambeau::runtime

@@ -59,45 +59,43 @@ void store(const Instruction& instruction, std::vector<Value> results, std::vect
 
 }  // namespace
 
+std::vector<Value> Caller::call(ops::Context& context, const ops::Operator& op,
+                                std::span<const Value> arguments) {
+  return ops::call(context, op, arguments);
+}
+
+Value Caller::call(const ops::PythonFunction& function, std::span<const Value> arguments) {
+  return function.apply(arguments);
+}
+
+std::vector<Value> Caller::call(Interpreter& interpreter, HigherOrderFunction function,
+                                const HigherOrderCall& call) {
+  if (function != nullptr) return function(interpreter, call);
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("the higher-order operator {} is not supported", printable(call.target)),
+              "export the model without it, e.g. after run_decompositions()");
+}
+
+Caller& Caller::plain() {
+  static Caller caller;  // has no state
+  return caller;
+}
+
 Value Interpreter::value_of(const Source& source, const Slots& slots) const {
   switch (source.kind) {
     case Source::Kind::kConstant:
       return source.constant;
-    case Source::Kind::kSlot:
+    case Source::Kind::kValue:
       return slots[source.slot];
-    case Source::Kind::kTensors: {
-      TensorList tensors;
-      tensors.reserve(source.items.size());
-      for (const Source& item : source.items) {
-        if (item.kind != Source::Kind::kSlot) {
-          tensors.emplace_back();
-          continue;
-        }
-        const Value& value = slots[item.slot];
-        // A list of tensors may hold numbers, in the operands of control flow.
-        if (!value.is_tensor() && !value.is_none()) {
-          ValueList list;
-          for (const Source& each : source.items) list.push_back(value_of(each, slots));
-          return list;
-        }
-        tensors.push_back(value.is_none() ? Tensor() : value.tensor());
-      }
-      return tensors;
-    }
-    case Source::Kind::kInts: {
-      Dims numbers;
-      for (const Source& item : source.items) numbers.push_back(value_of(item, slots).scalar().to_int());
-      return numbers;
-    }
-    case Source::Kind::kItems: {
-      ValueList list;
-      for (const Source& item : source.items) list.push_back(value_of(item, slots));
-      return list;
-    }
-    case Source::Kind::kCode:
+    case Source::Kind::kGraph:
       return static_cast<int64_t>(source.code);
+    default:
+      break;
   }
-  return {};
+  ValueList items;
+  items.reserve(source.items.size());
+  for (const Source& item : source.items) items.push_back(value_of(item, slots));
+  return graph::join_items(source.kind, std::move(items));
 }
 
 std::vector<Value> Interpreter::call_operator(const Instruction& instruction, Slots& slots) {
@@ -107,11 +105,14 @@ std::vector<Value> Interpreter::call_operator(const Instruction& instruction, Sl
   for (size_t i = 0; i < instruction.arguments.size(); ++i) {
     const Source& source = instruction.arguments[i];
     arguments.push_back(value_of(source, slots));
-    if (source.kind != Source::Kind::kConstant && !arguments.back().is_tensor()) {
+    // An object is what it is.
+    const bool is_fitted = source.kind == Source::Kind::kConstant || arguments.back().is_tensor() ||
+                           arguments.back().is<Object>();
+    if (!is_fitted) {
       arguments.back() = ops::fit_argument(op.schema, i, arguments.back());
     }
   }
-  std::vector<Value> results = ops::call(context_, op, arguments);
+  std::vector<Value> results = caller_.call(context_, op, arguments);
   if (profile_ != nullptr) {
     TensorList outputs;
     for (const Value& result : results)
@@ -120,7 +121,7 @@ std::vector<Value> Interpreter::call_operator(const Instruction& instruction, Sl
   }
   // Changes the shape of the argument itself: squeeze_, detach_.
   if (op.kind == ops::Kind::kInPlace && op.base->kind == ops::Kind::kView &&
-      instruction.arguments[0].kind == Source::Kind::kSlot) {
+      instruction.arguments[0].kind == Source::Kind::kValue) {
     slots[instruction.arguments[0].slot] = results[0];
   }
   return results;
@@ -130,19 +131,19 @@ std::vector<Value> Interpreter::call_python(const Instruction& instruction, cons
   std::vector<Value> arguments;
   for (const Source& source : instruction.arguments) arguments.push_back(value_of(source, slots));
   context_.step();
-  return {instruction.function->apply(arguments)};
+  return {caller_.call(*instruction.function, arguments)};
 }
 
 std::vector<Value> Interpreter::call_higher_order(const Code& code, const Instruction& instruction,
                                                   const Slots& slots) {
   context_.step();
   HigherOrderCall call{
-      .target = instruction.target, .names = instruction.names, .arguments = {}, .graphs = {}};
+      .target = instruction.node->target.name(), .names = instruction.names, .arguments = {}, .graphs = {}};
   for (const Source& source : instruction.arguments) {
-    call.graphs.push_back(source.kind == Source::Kind::kCode ? code.subgraphs[source.code].get() : nullptr);
+    call.graphs.push_back(source.kind == Source::Kind::kGraph ? code.subgraphs[source.code].get() : nullptr);
     call.arguments.push_back(value_of(source, slots));
   }
-  return run_higher_order(*this, call);
+  return caller_.call(*this, instruction.higher_order, call);
 }
 
 void Interpreter::run_one(const Code& code, const Instruction& instruction, Slots& slots) {
@@ -160,7 +161,7 @@ void Interpreter::run_one(const Code& code, const Instruction& instruction, Slot
         break;
       case Instruction::Kind::kMissing:
         throw Error(ErrorCode::kUnsupported,
-                    fmt::format("there is no operator {}", printable(instruction.target)),
+                    fmt::format("there is no operator {}", printable(instruction.node->target.text())),
                     "supply it: Library::add in C++, or a library of operators with --operators FILE.so");
     }
   } catch (Error& error) {

@@ -4,9 +4,9 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/values.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/code.h"
+#include "flambeau/runtime/higher_order.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -16,77 +16,56 @@ using graph::ArgumentKind;
 
 class Lowering {
  public:
-  Lowering(const graph::Graph& graph, const ops::Library& library, std::vector<MissingOperator>& missing)
-      : graph_(graph), library_(library), missing_(missing) {}
+  Lowering(const ops::Library& library, std::vector<MissingOperator>& missing)
+      : library_(library), missing_(missing) {}
 
-  std::unique_ptr<Code> run() {
-    code_->is_single_tensor_return = graph_.is_single_tensor_return;
-    for (const Argument& input : graph_.inputs()) {
-      const graph::Value* const value = input.value();
-      code_->inputs.push_back(value == nullptr ? kNoSlot : slot_of(*value));
-    }
-    for (const graph::Node& node : graph_.nodes()) add(node);
-    for (const Argument& output : graph_.outputs()) code_->outputs.push_back(source_of(output));
+  std::unique_ptr<Code> run(const graph::Graph& graph) {
+    code_->is_single_tensor_return = graph.is_single_tensor_return;
+    for (const Argument& input : graph.inputs()) add_input(input.value());
+    for (const graph::Node& node : graph.nodes()) add(node);
+    return finish(graph.outputs());
+  }
+  std::unique_ptr<Code> run(const GraphPart& part) {
+    for (const graph::Value* const input : part.inputs) add_input(input);
+    for (const graph::Node* const node : part.nodes) add(*node);
+    return finish(part.outputs);
+  }
+
+ private:
+  void add_input(const graph::Value* value) {
+    code_->inputs.push_back(value == nullptr ? kNoSlot : slot_of(*value));
+  }
+  std::unique_ptr<Code> finish(std::span<const Argument> outputs) {
+    for (const Argument& output : outputs) code_->outputs.push_back(source_of(output));
     code_->slot_count = code_->slot_names.size();
     find_last_uses();
     return std::move(code_);
   }
 
- private:
   Slot slot_of(const graph::Value& value) {
     const auto [found, is_new] = slots_.try_emplace(&value, static_cast<Slot>(slots_.size()));
     if (is_new) code_->slot_names.push_back(value.name());
     return found->second;
-  }
-  Source slot_source(const graph::Value& value) {
-    Source source;
-    source.kind = Source::Kind::kSlot;
-    source.slot = slot_of(value);
-    return source;
   }
   static Source constant(Value value) {
     Source source;
     source.constant = std::move(value);
     return source;
   }
-  Source tensor_source(const graph::ValueRef& ref) { return ref ? slot_source(*ref) : constant({}); }
-  template <typename Number>
-  Source number_source(const graph::SymArgument<Number>& number) {
-    return number.ref ? slot_source(*number.ref) : constant(Value(number.literal));
-  }
-  template <typename List, typename Make>
-  Source list_source(Source::Kind kind, const List& list, Make&& make) {
-    Source source;
-    source.kind = kind;
-    for (const auto& item : list) source.items.push_back(make(item));
-    return source;
-  }
-
-  Source source_of(const Argument& argument);
-  Source graph_source(const graph::GraphArgument& argument) {
-    Source source;
-    source.kind = Source::Kind::kCode;
-    source.code = code_->subgraphs.size();
-    code_->subgraphs.push_back(lower(*argument.graph, library_, missing_));
-    return source;
-  }
+  Source source_of(const Argument& argument) { return source_of(graph::parts_of(argument)); }
+  Source source_of(graph::ArgumentParts parts);
 
   void add(const graph::Node& node) {
     Instruction instruction;
     instruction.node = &node;
-    const std::string_view target = node.target;
-    if (target.starts_with("torch.ops.higher_order.")) {
+    const graph::Target& target = node.target;
+    if (target.is_higher_order()) {
       instruction.kind = Instruction::Kind::kHigherOrder;
-      instruction.target = target.substr(sizeof("torch.ops.higher_order.") - 1);
+      instruction.higher_order = find_higher_order_function(target.name());
       add_plain_arguments(node, instruction);
-    } else if (const std::optional<OperatorName> name = find_python_operator(target)) {
-      instruction.op = library_.find(*name);
-      if (instruction.op != nullptr) {
-        add_operator_arguments(node, instruction);
-      } else {
-        note_missing(node, instruction);
-      }
-    } else if ((instruction.function = ops::find_python_function(target)) != nullptr) {
+    } else if (target.op() != nullptr && (instruction.op = library_.find(*target.op())) != nullptr) {
+      add_operator_arguments(node, instruction);
+    } else if ((instruction.function = ops::find_python_function(target.text())) != nullptr) {
       instruction.kind = Instruction::Kind::kPythonFunction;
       add_plain_arguments(node, instruction);
     } else {
@@ -98,12 +77,12 @@ class Lowering {
 
   void note_missing(const graph::Node& node, Instruction& instruction) {
     instruction.kind = Instruction::Kind::kMissing;
-    instruction.target = node.target;
-    const auto found = std::ranges::find(missing_, node.target, &MissingOperator::target);
+    const std::string& target = node.target.text();
+    const auto found = std::ranges::find(missing_, target, &MissingOperator::target);
     if (found != missing_.end()) {
       ++found->count;
     } else {
-      missing_.push_back({node.target, std::string(node.label()), 1});
+      missing_.push_back({target, std::string(node.label()), 1});
     }
   }
 
@@ -169,77 +148,39 @@ class Lowering {
     }
   }
 
-  const graph::Graph& graph_;
   const ops::Library& library_;
   std::vector<MissingOperator>& missing_;
   std::unique_ptr<Code> code_ = std::make_unique<Code>();
   std::unordered_map<const graph::Value*, Slot> slots_;
 };
 
-Source Lowering::source_of(const Argument& argument) {
-  using K = ArgumentKind;
-  using S = Source::Kind;
-  switch (argument.kind()) {
-    case K::kTensor:
-      return tensor_source(argument.get<K::kTensor>());
-    case K::kOptionalTensor:
-      return tensor_source(argument.get<K::kOptionalTensor>());
-    case K::kTensors:
-      return list_source(S::kTensors, argument.get<K::kTensors>(),
-                         [&](const auto& ref) { return tensor_source(ref); });
-    case K::kOptionalTensors:
-      return list_source(S::kTensors, argument.get<K::kOptionalTensors>(),
-                         [&](const auto& ref) { return tensor_source(ref); });
-    case K::kNestedTensors:
-      return list_source(S::kItems, argument.get<K::kNestedTensors>(), [&](const auto& list) {
-        return list_source(S::kTensors, list, [&](const auto& ref) { return tensor_source(ref); });
-      });
-    case K::kSymInt:
-      return number_source(argument.get<K::kSymInt>());
-    case K::kSymFloat:
-      return number_source(argument.get<K::kSymFloat>());
-    case K::kSymBool:
-      return number_source(argument.get<K::kSymBool>());
-    case K::kSymInts:
-      return list_source(S::kInts, argument.get<K::kSymInts>(),
-                         [&](const auto& item) { return number_source(item); });
-    case K::kSymFloats:
-      return list_source(S::kItems, argument.get<K::kSymFloats>(),
-                         [&](const auto& item) { return number_source(item); });
-    case K::kSymBools:
-      return list_source(S::kItems, argument.get<K::kSymBools>(),
-                         [&](const auto& item) { return number_source(item); });
-    case K::kGraph:
-      return graph_source(argument.get<K::kGraph>());
-    case K::kCustomObj:
-      return tensor_source(argument.get<K::kCustomObj>().ref);
-    case K::kStringToArgument: {
-      // Pairs of key and value.
-      Source source;
-      source.kind = S::kItems;
-      if (const auto& dict = argument.get<K::kStringToArgument>()) {
-        for (const auto& [key, item] : *dict) {
-          source.items.push_back(constant(key));
-          source.items.push_back(source_of(item));
-        }
-      }
-      return source;
-    }
-    case K::kDevice: {
-      // One that nobody here knows is left out.
-      const std::optional<Device> device = parse_device(argument.get<K::kDevice>().to_string());
-      return constant(device ? Value(*device) : Value());
-    }
-    default:
-      return constant(graph::to_value(argument, {}));  // refers to nothing
+Source Lowering::source_of(graph::ArgumentParts parts) {
+  Source source;
+  source.kind = parts.kind;
+  source.constant = std::move(parts.constant);
+  // A device that nobody here knows is left out.
+  if (const auto* const device = source.constant.get_if<Device>();
+      device != nullptr && device->type == DeviceType::kOther)
+    source.constant = Value();
+  if (parts.value != nullptr) source.slot = slot_of(*parts.value);
+  if (parts.graph != nullptr) {
+    source.code = code_->subgraphs.size();
+    code_->subgraphs.push_back(lower(*parts.graph->graph, library_, missing_));
   }
+  for (graph::ArgumentParts& item : parts.items) source.items.push_back(source_of(std::move(item)));
+  return source;
 }
 
 }  // namespace
 
 std::unique_ptr<Code> lower(const graph::Graph& graph, const ops::Library& library,
                             std::vector<MissingOperator>& missing) {
-  return Lowering(graph, library, missing).run();
+  return Lowering(library, missing).run(graph);
+}
+
+std::unique_ptr<Code> lower(const GraphPart& part, const ops::Library& library,
+                            std::vector<MissingOperator>& missing) {
+  return Lowering(library, missing).run(part);
 }
 
 }  // namespace flambeau::runtime

@@ -12,9 +12,9 @@
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/kernels/onednn/onednn.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/passes/effects.h"
 #include "flambeau/runtime/layers/packed_weights.h"
 #include "flambeau/runtime/memory.h"
-#include "flambeau/runtime/mutation.h"
 #include "flambeau/runtime/workspace.h"
 #include "flambeau/tensor/elements/compare.h"
 
@@ -104,7 +104,7 @@ class Plans : public ::testing::Test {
       given.push_back(tensor);
       inputs.push_back({Value(tensor), input.value()->name().starts_with("c_")});
     }
-    const std::vector<bool> written = find_written_inputs(*code);
+    const std::vector<bool> written = passes::written_inputs(program.graph(), library);
     plan = record_plan(context, *code, written, inputs);
     for (const PlanPass& pass : plan_passes()) {
       if (last.empty()) break;

@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <set>
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/bind_call.h"
 #include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/passes/effects.h"
+#include "flambeau/runtime/inputs.h"
 #include "flambeau/runtime/interpreter.h"
 #include "flambeau/runtime/layers/packed_weights.h"
-#include "flambeau/runtime/mutation.h"
 #include "flambeau/runtime/plan_cache.h"
 
 namespace flambeau::runtime {
@@ -21,13 +22,6 @@ namespace {
 
 using graph::InputKind;
 using graph::OutputKind;
-
-TreeSpec out_spec_of(const graph::ExportedProgram& program) {
-  for (const graph::ModuleCallEntry& entry : program.module_call_graph) {
-    if (entry.fqn.empty() && entry.signature) return parse_treespec(entry.signature->out_spec);
-  }
-  return {};
-}
 
 void require_operators(const std::vector<MissingOperator>& missing) {
   if (missing.empty()) return;
@@ -93,7 +87,7 @@ void label(Profile& profile, const Code& code) {
   profile.entries.resize(code.instructions.size());
   for (size_t i = 0; i < code.instructions.size(); ++i) {
     profile.entries[i].node = code.instructions[i].node->label();
-    profile.entries[i].op = code.instructions[i].node->target;
+    profile.entries[i].op = code.instructions[i].node->target.text();
   }
 }
 
@@ -104,21 +98,19 @@ struct Program::State {
       : program(std::move(exported_program)),
         library(options.library ? options.library : std::make_shared<const ops::Library>()),
         pool(options.threads),
-        checker(program),
-        outputs(describe_outputs(program)),
-        out_spec(out_spec_of(program)) {
+        interface(graph::interface_of(program)),
+        checker(interface, program.guards_code) {
     if (!options.ignore_guards) require_readable(checker.unknown_guards());
     std::vector<MissingOperator> missing;
     code = lower(program.graph(), *library, missing);
     require_operators(missing);
-    is_written = find_written_inputs(*code);
+    is_written = passes::written_inputs(program.graph(), *library);
     bind_weights();
     copy_small_weights();
     may_plan = options.plan;
-    for (const Leaf& leaf : checker.leaves()) {
-      for (const std::string& size : leaf.sizes)
-        has_symbols = has_symbols || size.empty() || !std::isdigit(static_cast<unsigned char>(size[0]));
-    }
+    has_symbols = std::ranges::any_of(interface.inputs, [](const graph::Leaf& leaf) {
+      return std::ranges::any_of(leaf.sizes(), [](const graph::LeafSize& size) { return !size.literal; });
+    });
     is_changed.resize(weights.size(), false);
     for (size_t i = 0; i < bindings.size(); ++i) {
       if (is_written[i] && bindings[i].weight != kNone) is_changed[bindings[i].weight] = true;
@@ -348,16 +340,6 @@ struct Program::State {
     return given;
   }
 
-  // What the model's author called the positional arguments.
-  const std::vector<std::string>& argument_names() const {
-    static const std::vector<std::string> none;
-    for (const graph::ModuleCallEntry& entry : program.module_call_graph) {
-      if (entry.fqn.empty() && entry.signature && entry.signature->forward_arg_names)
-        return *entry.signature->forward_arg_names;
-    }
-    return none;
-  }
-
   size_t leaf_of(const graph::OutputSpec& output) const {
     const auto found = output.input ? leaves_of_values.find(output.input.get()) : leaves_of_values.end();
     return found == leaves_of_values.end() ? kNone : found->second;
@@ -372,9 +354,8 @@ struct Program::State {
   graph::ExportedProgram program;
   std::shared_ptr<const ops::Library> library;
   ThreadPool pool;
+  graph::Interface interface;
   InputChecker checker;
-  std::vector<Leaf> outputs;
-  TreeSpec out_spec;
   std::unique_ptr<Code> code;
   std::vector<bool> is_written;
   std::vector<Binding> bindings;  // of the graph's inputs
@@ -402,10 +383,7 @@ Program::~Program() = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
-const std::vector<Leaf>& Program::inputs() const { return state_->checker.leaves(); }
-const std::vector<Leaf>& Program::outputs() const { return state_->outputs; }
-const TreeSpec& Program::in_spec() const { return state_->checker.spec(); }
-const TreeSpec& Program::out_spec() const { return state_->out_spec; }
+const graph::Interface& Program::interface() const { return state_->interface; }
 const std::vector<std::string>& Program::unknown_guards() const { return state_->checker.unknown_guards(); }
 const graph::ExportedProgram& Program::exported() const { return state_->program; }
 const ops::Library& Program::library() const { return *state_->library; }
@@ -434,43 +412,12 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
 
 std::vector<Value> Program::run(std::span<const Value> arguments, const ops::KeywordArguments& keywords,
                                 const RunOptions& options) {
-  const TreeSpec& spec = in_spec();
-  if (spec.is_leaf() || spec.children().size() != 2) return run(arguments, options);
-  const TreeSpec& positional = spec.child(0);
-  const TreeSpec& named = spec.child(1);
-  if (arguments.size() + keywords.size() != positional.children().size() + named.children().size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the program takes {} positional and {} keyword arguments, {} and {} are given",
-                            positional.children().size(), named.children().size(), arguments.size(),
-                            keywords.size()));
-  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : keywords) names.push_back(name);
   std::vector<Value> leaves;
-  std::vector<bool> is_used(keywords.size(), false);
-  std::unordered_map<std::string_view, size_t> by_name;
-  for (size_t i = 0; i < keywords.size(); ++i) by_name.emplace(keywords[i].first, i);
-  const auto take_keyword = [&](std::string_view name) -> const Value& {
-    if (const auto found = by_name.find(name); found != by_name.end()) {
-      is_used[found->second] = true;
-      return keywords[found->second].second;
-    }
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the keyword argument '{}' is missing", printable(name)));
-  };
-  const auto& names = state_->argument_names();
-  for (size_t i = 0; i < positional.children().size(); ++i) {
-    const Value& value = i < arguments.size() ? arguments[i] : take_keyword(i < names.size() ? names[i] : "");
-    flatten(positional.child(i), value, fmt::format("args[{}]", i), leaves);
-  }
-  for (size_t i = 0; i < named.children().size(); ++i) {
-    const std::string key =
-        named.keys()[i].is_string() ? std::string(named.keys()[i].as_string()) : std::string();
-    flatten(named.child(i), take_keyword(key), fmt::format("kwargs['{}']", key), leaves);
-  }
-  for (size_t i = 0; i < keywords.size(); ++i) {
-    if (!is_used[i]) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the program has no argument '{}'", printable(keywords[i].first)));
-    }
+  for (const graph::BoundArgument& each : graph::bind_call(interface(), arguments.size(), names)) {
+    const Value& given = each.is_keyword ? keywords[each.index].second : arguments[each.index];
+    flatten(*each.spec, given, each.path, leaves);
   }
   return run(leaves, options);
 }

@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
-#include "flambeau/graph/program.h"
+#include "flambeau/graph/interface.h"
 #include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/mechanism/call.h"
-#include "flambeau/runtime/code.h"
-#include "flambeau/runtime/inputs.h"
 #include "flambeau/runtime/profile.h"
 
 namespace flambeau::runtime {
@@ -50,10 +48,11 @@ class Program {
   Program& operator=(Program&&) noexcept;
 
   // What it takes and gives, leaf by leaf, and how the leaves are nested.
-  const std::vector<Leaf>& inputs() const;
-  const std::vector<Leaf>& outputs() const;
-  const TreeSpec& in_spec() const;
-  const TreeSpec& out_spec() const;
+  const graph::Interface& interface() const;
+  const std::vector<graph::Leaf>& inputs() const { return interface().inputs; }
+  const std::vector<graph::Leaf>& outputs() const { return interface().outputs; }
+  const TreeSpec& in_spec() const { return interface().in_spec; }
+  const TreeSpec& out_spec() const { return interface().out_spec; }
   // Conditions on the inputs that are not checked, as nobody here can read them.
   const std::vector<std::string>& unknown_guards() const;
 

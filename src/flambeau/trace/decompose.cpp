@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/graph/dead_nodes.h"
 #include "flambeau/graph/values.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
@@ -23,7 +24,6 @@ namespace flambeau::trace {
 namespace {
 
 using graph::Argument;
-using graph::ArgumentKind;
 using graph::InputKind;
 using graph::OutputKind;
 
@@ -78,8 +78,7 @@ class Retracer final : public Replay {
 
  public:
   Retracer(const graph::ExportedProgram& program, const DecompositionOptions& options)
-      : Replay(outer_),
-        program_(program),
+      : program_(program),
         library_(options.library ? options.library : std::make_shared<const ops::Library>()),
         table_(table_of(options, *library_)),
         symbols_(program, env_),
@@ -100,37 +99,42 @@ class Retracer final : public Replay {
   }
 
   graph::ExportedProgram run() {
-    add_inputs();
-    for (const graph::Node& node : program_.graph().nodes()) {
-      metadata_ = node.metadata;
-      Replay::run(node);
-    }
+    const std::vector<Value> inputs = add_inputs();
+    std::vector<runtime::MissingOperator> missing;  // said at the node that calls one
+    const std::unique_ptr<runtime::Code> code = runtime::lower(program_.graph(), *library_, missing);
+    runtime::Interpreter interpreter(outer_, nullptr, *this);
+    interpreter.on_node = [this](const graph::Node& node) { metadata_ = node.metadata; };
+    std::vector<Value> outputs = interpreter.run(*code, inputs);
     metadata_.clear();
-    add_outputs();
+    add_outputs(inputs, std::move(outputs));
     tracer_.finish();  // knows every value, so it comes before some of them go
     drop_copies_into_state();
-    drop_dead_nodes(made_.graph());
-    for (const graph::Node& node : made_.graph().nodes()) drop_dead_inside(node);
+    // What is written is among the outputs by now.
+    graph::remove_unused_nodes(made_.graph(),
+                               [](const graph::Node& node) { return !node.outputs().empty(); });
     copy_rest();
     return std::move(made_);
   }
 
  private:
-  void add_inputs() {
+  // What the program is called with, in the order of its graph's inputs.
+  std::vector<Value> add_inputs() {
+    std::vector<Value> given;
     Inputs tensors;
     for (const Argument& input : program_.graph().inputs()) {
       const graph::Value* const value = input.value();
       if (value == nullptr) {
         made_.graph().add_input(tracer_.argument(graph::to_value(input, {})));
+        given.emplace_back();
       } else if (const graph::TensorMeta* const meta = value->tensor()) {
         const Tensor inside = symbols_.tensor(*meta);
         tracer_.add_input(value->name(), inside);
-        set(*value, functionalizer_.wrap(inside));
+        given.emplace_back(functionalizer_.wrap(inside));
         tensors.emplace_back(value->name(), inside);
       } else if (const auto* const number = std::get_if<graph::SymInt>(&value->meta())) {
         const SymInt inside = symbols_.number(*number);
         tracer_.add_number_input(value->name(), inside.expr());
-        set(*value, inside);
+        given.emplace_back(inside);
       } else {
         throw Error(ErrorCode::kUnsupported,
                     fmt::format("the input '{}' is neither a tensor nor a number", printable(value->name())));
@@ -151,6 +155,7 @@ class Retracer final : public Replay {
         made.argument = tracer_.argument(graph::to_value(spec.argument, {}));
       }
     }
+    return given;
   }
 
   // A symbol is read from the input it was made for, whose place its name tells; else from the first.
@@ -180,23 +185,24 @@ class Retracer final : public Replay {
   Tensor unwrap(const Tensor& tensor) override { return functionalizer_.value(tensor); }
   Tensor wrap(const Tensor& tensor) override { return functionalizer_.wrap(tensor); }
 
-  std::vector<Value> call_higher_order(const graph::Node& node) override {
+  using Replay::call;
+  std::vector<Value> call(runtime::Interpreter& interpreter, runtime::HigherOrderFunction function,
+                          const runtime::HigherOrderCall& call) override {
     FlowOnly observer(flow_);
     const nn::Use use(outer_, &observer);
-    return Replay::call_higher_order(node);
+    return Replay::call(interpreter, function, call);
   }
 
   // A graph inside is taken apart as this one is, for the tracer of its own.
   class Inner final : public Replay {
    public:
-    Inner(Retracer& outer, ops::Context& context, Functionalizer& functionalizer)
-        : Replay(context), outer_(outer), functionalizer_(functionalizer) {}
+    Inner(Retracer& outer, Functionalizer& functionalizer) : outer_(outer), functionalizer_(functionalizer) {}
 
    protected:
     Tensor unwrap(const Tensor& tensor) override { return functionalizer_.value(tensor); }
     Tensor wrap(const Tensor& tensor) override { return functionalizer_.wrap(tensor); }
-    std::vector<Value> run_inner(const graph::Graph& graph, std::span<const Value> inputs) override {
-      return outer_.run_inner(graph, inputs);
+    std::vector<Value> run_inner(const runtime::Code& code, std::vector<Value> inputs) override {
+      return outer_.run_inner(code, std::move(inputs));
     }
 
    private:
@@ -204,16 +210,16 @@ class Retracer final : public Replay {
     Functionalizer& functionalizer_;
   };
 
-  std::vector<Value> run_inner(const graph::Graph& graph, std::span<const Value> inputs) override {
+  std::vector<Value> run_inner(const runtime::Code& code, std::vector<Value> inputs) override {
     Decomposer decomposer(table_, *env_.tracer, env_.is_quiet);
     ops::Context inside(*library_, pool_);
     inside.interceptor = &decomposer;
     Functionalizer functionalizer(inside, table_, env_.is_quiet);
     ops::Context outside(*library_, pool_);
     outside.interceptor = &functionalizer;
-    std::vector<Value> wrapped;
-    for (const Value& input : inputs) wrapped.emplace_back(functionalizer.wrap(input.tensor()));
-    std::vector<Value> outputs = Inner(*this, outside, functionalizer).run(graph, wrapped);
+    for (Value& input : inputs) input = functionalizer.wrap(input.tensor());
+    Inner inner(*this, functionalizer);
+    std::vector<Value> outputs = runtime::Interpreter(outside, nullptr, inner).run(code, std::move(inputs));
     for (Value& output : outputs) output = functionalizer.value(output.tensor());
     return outputs;
   }
@@ -227,19 +233,15 @@ class Retracer final : public Replay {
   }
 
   // What was written comes first, in the order of the inputs.
-  void add_outputs() {
+  void add_outputs(std::span<const Value> inputs, std::vector<Value> given) {
     std::vector<std::pair<const graph::InputSpec*, Tensor>> written;
-    for (const graph::InputSpec& spec : program_.signature.inputs) {
-      const graph::Value* const value = spec.argument.value();
-      if (value == nullptr || value->tensor() == nullptr) continue;
-      const Tensor outside = get(spec.argument).tensor();
-      if (functionalizer_.is_written(outside)) written.emplace_back(&spec, functionalizer_.value(outside));
+    for (size_t i = 0; i < inputs.size() && i < program_.signature.inputs.size(); ++i) {
+      const Tensor* const outside = inputs[i].get_if<Tensor>();
+      if (outside == nullptr || !functionalizer_.is_written(*outside)) continue;
+      written.emplace_back(&program_.signature.inputs[i], functionalizer_.value(*outside));
     }
-    std::vector<Value> given;
-    for (size_t i = 0; i < program_.graph().outputs().size(); ++i) {
-      Value value = get(program_.graph().outputs()[i]);
+    for (Value& value : given) {
       if (const Tensor* const tensor = value.get_if<Tensor>()) value = functionalizer_.value(*tensor);
-      given.push_back(std::move(value));
     }
     const size_t before = count_mutations();
     for (size_t i = 0; i < before; ++i) add_known_mutation(program_.signature.outputs[i], given[i]);
@@ -284,32 +286,10 @@ class Retracer final : public Replay {
       if (spec.kind != OutputKind::kBufferMutation && spec.kind != OutputKind::kParameterMutation) continue;
       graph::Value* const value = spec.argument.value();
       const graph::Node* const node = value == nullptr ? nullptr : value->producer();
-      const std::optional<OperatorName> name =
-          node == nullptr ? std::nullopt : find_python_operator(node->target);
-      const ops::Operator* const op = name ? library_->find(*name) : nullptr;
+      const OperatorName* const name = node == nullptr ? nullptr : node->target.op();
+      const ops::Operator* const op = name == nullptr ? nullptr : library_->find(*name);
       if (op == nullptr || !op->is(ops::Trait::kReplaces)) continue;
       value->replace_uses_with(*node->inputs()[1].argument.value());
-    }
-  }
-
-  // Nodes whose results nobody uses, from the end on.
-  static void drop_dead_nodes(graph::Graph& graph) {
-    for (graph::Node* node = graph.last_node(); node != nullptr;) {
-      graph::Node* const previous = node->previous();
-      bool is_used = node->outputs().empty();
-      for (const Argument& output : node->outputs())
-        output.for_each_value([&](const graph::Value& value) { is_used = is_used || value.has_uses(); });
-      if (!is_used) graph.erase(*node);
-      node = previous;
-    }
-  }
-
-  static void drop_dead_inside(const graph::Node& node) {
-    for (const graph::NamedArgument& input : node.inputs()) {
-      if (!input.argument.is(ArgumentKind::kGraph)) continue;
-      graph::Graph& graph = *input.argument.get<ArgumentKind::kGraph>().graph;
-      drop_dead_nodes(graph);
-      for (const graph::Node& inner : graph.nodes()) drop_dead_inside(inner);
     }
   }
 

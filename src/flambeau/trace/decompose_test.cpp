@@ -57,7 +57,7 @@ class Written {
 std::vector<std::string> targets(const graph::ExportedProgram& program) {
   std::vector<std::string> list;
   for (const graph::Node& node : program.graph().nodes())
-    list.push_back(node.target.substr(std::string_view("torch.ops.aten.").size()));
+    list.push_back(node.target.text().substr(std::string_view("torch.ops.aten.").size()));
   return list;
 }
 

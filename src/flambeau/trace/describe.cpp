@@ -4,13 +4,6 @@
 
 namespace flambeau::trace {
 
-graph::DeviceSpec describe(const Device& device) {
-  graph::DeviceSpec spec;
-  spec.type = Device{.type = device.type}.to_string();
-  if (device.index >= 0) spec.index = device.index;
-  return spec;
-}
-
 graph::SymInt Describer::describe(const symbolic::SymInt& number) {
   if (number.is_literal()) return number.literal();
   const symbolic::Expr expr = simplify_(number.expr());
@@ -29,16 +22,11 @@ graph::TensorMeta Describer::describe(const Tensor& tensor) {
   graph::TensorMeta meta;
   meta.dtype = tensor.dtype();
   meta.requires_grad = tensor.requires_grad();
-  meta.device = trace::describe(tensor.device());
-  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) {
-    for (const symbolic::SymInt& size : geometry->sizes) meta.sizes.push_back(describe(size));
-    for (const symbolic::SymInt& stride : geometry->strides) meta.strides.push_back(describe(stride));
-    meta.storage_offset = describe(geometry->offset);
-  } else {
-    for (const int64_t size : tensor.sizes()) meta.sizes.emplace_back(size);
-    for (const int64_t stride : tensor.strides()) meta.strides.emplace_back(stride);
-    meta.storage_offset = tensor.offset();
-  }
+  meta.device = graph::DeviceSpec::of(tensor.device());
+  const SymbolicGeometry shape = shape_of(tensor);
+  for (const symbolic::SymInt& size : shape.sizes) meta.sizes.push_back(describe(size));
+  for (const symbolic::SymInt& stride : shape.strides) meta.strides.push_back(describe(stride));
+  meta.storage_offset = describe(shape.offset);
   return meta;
 }
 

@@ -29,6 +29,4 @@ class Describer {
   std::unordered_map<symbolic::Expr, graph::SymInt, symbolic::ExprHash> known_;
 };
 
-graph::DeviceSpec describe(const Device& device);
-
 }  // namespace flambeau::trace

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/dimension_names.h"
+#include "flambeau/graph/report/dimension_names.h"
 #include "flambeau/graph/verify/verify.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/shapes/input_shapes.h"
@@ -216,7 +216,7 @@ class Exporter {
   }
 
   graph::Value& lift(const Tensor& tensor) {
-    if (!tensor.storage() || tensor.symbolic_geometry() != nullptr) {
+    if (!tensor.storage() || tensor.is_traced()) {
       throw Error(ErrorCode::kInvalidArgument, "a tensor of another trace is used here",
                   "do not keep tensors of forward() outside of it");
     }
@@ -263,8 +263,8 @@ class Exporter {
                   "give it back, register it as a buffer, or keep it in a variable of forward() alone");
     }
     for (const graph::Node& node : program_.graph().nodes()) {
-      const std::optional<OperatorName> name = find_python_operator(node.target);
-      const ops::Operator* const op = name ? nn::current().library().find(*name) : nullptr;
+      const OperatorName* const name = node.target.op();
+      const ops::Operator* const op = name != nullptr ? nn::current().library().find(*name) : nullptr;
       if (op == nullptr || !op->schema.is_mutable()) continue;
       for (const SchemaArgument& argument : op->schema.arguments) {
         const Argument* const input = argument.is_written() ? node.input(argument.name) : nullptr;

@@ -1,7 +1,6 @@
 #include "flambeau/trace/program_module.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <deque>
@@ -10,12 +9,11 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
-#include "flambeau/nn/functional/call.h"
+#include "flambeau/graph/interface.h"
+#include "flambeau/graph/node_modules.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
-#include "flambeau/symbolic/evaluate.h"
-#include "flambeau/symbolic/text/parse.h"
-#include "flambeau/symbolic/text/print.h"
+#include "flambeau/runtime/inputs.h"
 #include "flambeau/trace/replay.h"
 
 namespace flambeau::trace {
@@ -25,35 +23,18 @@ using graph::Argument;
 using graph::InputKind;
 using graph::OutputKind;
 
-// "encoder.0" and its class, of one call in a node's stack of modules.
-struct StackEntry {
-  std::string_view key;  // "L__self__encoder.0@1" when the module is called for the second time
-  std::string_view name;
-  std::string_view class_name;
-};
-
-std::string_view without_count(std::string_view name) { return name.substr(0, name.find('@')); }
-
-// Of "L__self__,,Net;L__self___fc,fc,torch.nn.modules.linear.Linear", without the model itself.
-std::vector<StackEntry> parse_stack(std::string_view text) {
-  std::vector<StackEntry> entries;
-  while (!text.empty()) {
-    const std::string_view call = text.substr(0, text.find(';'));
-    text.remove_prefix(std::min(text.size(), call.size() + 1));
-    const size_t first = call.find(',');
-    const size_t last = call.rfind(',');
-    if (first == std::string_view::npos || last == first) continue;
-    const std::string_view name = call.substr(first + 1, last - first - 1);
-    if (!name.empty() && !name.starts_with("_empty_nn_module_stack"))
-      entries.push_back({call.substr(0, first), without_count(name), call.substr(last + 1)});
-  }
-  return entries;
+// "encoder.0" of one call in a node's stack of modules, "encoder.0@1" for the second.
+std::string name_of(const graph::NodeModule& call) {
+  return std::string(call.path.substr(0, call.path.find('@')));
 }
 
-// The node keeps the text.
-std::string_view stack_text(const graph::Node& node) {
-  const std::string* const text = node.find_metadata("nn_module_stack");
-  return text == nullptr ? std::string_view() : std::string_view(*text);
+// The calls around a node, without that of the model itself.
+std::vector<graph::NodeModule> calls_around(const graph::Node& node) {
+  std::vector<graph::NodeModule> calls = graph::modules_of(node);
+  std::erase_if(calls, [](const graph::NodeModule& call) {
+    return call.path.empty() || call.path.starts_with("_empty_nn_module_stack");
+  });
+  return calls;
 }
 
 // A module of the tree: what it holds.
@@ -86,63 +67,67 @@ class Part : public nn::Module {
 
 class ProgramModule final : public Part {
  public:
-  explicit ProgramModule(graph::ExportedProgram program) : program_(std::move(program)) {
-    if (!program_.has_weights) {
-      throw Error(ErrorCode::kInvalidArgument, "a program without its weights is no module",
-                  "open the whole archive");
-    }
-    if (program_.module_call_graph.empty() || !program_.module_call_graph[0].signature)
-      throw Error(ErrorCode::kCorrupt, "the program does not say how it is called");
-    const graph::ModuleCallSignature& signature = *program_.module_call_graph[0].signature;
-    in_spec_ = parse_treespec(signature.in_spec);
-    out_spec_ = parse_treespec(signature.out_spec);
-    if (in_spec_.is_leaf() || in_spec_.children().size() != 2)
+  explicit ProgramModule(graph::ExportedProgram program)
+      : program_(callable(std::move(program))),
+        interface_(graph::interface_of(program_)),
+        checker_(interface_, program_.guards_code, runtime::InputChecker::Where::kAnywhere) {
+    if (in_spec().is_leaf() || in_spec().children().size() != 2)
       throw Error(ErrorCode::kCorrupt, "the program does not take arguments and keywords");
     add_modules();
     add_state();
   }
 
   std::vector<std::string> argument_names() const override {
-    const auto& names = program_.module_call_graph[0].signature->forward_arg_names;
+    const auto& names = program_.root_call()->forward_arg_names;
     if (names) return *names;
     std::vector<std::string> made;
-    for (size_t i = 0; i < in_spec_.child(0).children().size(); ++i)
+    for (size_t i = 0; i < in_spec().child(0).children().size(); ++i)
       made.push_back(fmt::format("args_{}", i));
-    for (const json::Value& key : in_spec_.child(1).keys()) made.emplace_back(key.as_string());
+    for (const json::Value& key : in_spec().child(1).keys()) made.emplace_back(key.as_string());
     return made;
   }
 
   nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords keywords) override {
-    const std::vector<Value> given = flatten(in_spec_, positional, keywords);
+    const std::vector<Value> given = flatten(in_spec(), positional, keywords);
     Modules modules(*this);
-    Replay replay(nn::current());
+    checker_.check(given);
     const std::vector<Value> inputs = graph_inputs(given);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (const graph::Value* const value = program_.graph().inputs()[i].value())
-        replay.set(*value, inputs[i]);
-    }
-    for (const graph::Node& node : program_.graph().nodes()) {
-      modules.go_to(node);
-      replay.run(node);
-    }
+    ops::Context& context = nn::current();
+    std::vector<runtime::MissingOperator> missing;  // said at the node that calls one
+    const std::unique_ptr<runtime::Code> code = runtime::lower(program_.graph(), context.library(), missing);
+    Replay replay;
+    runtime::Interpreter interpreter(context, nullptr, replay);
+    interpreter.on_node = [&](const graph::Node& node) { modules.go_to(node); };
+    std::vector<Value> outputs = interpreter.run(*code, inputs);
     modules.leave_all();
-    nn::Tree result{.spec = out_spec_, .leaves = {}};
-    for (size_t i = 0; i < program_.graph().outputs().size(); ++i) {
-      Value value = replay.get(program_.graph().outputs()[i]);
+    nn::Tree result{.spec = interface_.out_spec, .leaves = {}};
+    for (size_t i = 0; i < outputs.size(); ++i) {
       const graph::OutputSpec& spec = program_.signature.outputs.at(i);
       if (spec.kind == OutputKind::kUserOutput) {
-        result.leaves.push_back(std::move(value));
+        result.leaves.push_back(std::move(outputs[i]));
       } else if (spec.kind != OutputKind::kToken) {
-        write(spec, value.tensor(), inputs);
+        write(spec, outputs[i].tensor(), inputs);
       }
     }
-    if (result.leaves.size() != out_spec_.num_leaves())
+    if (result.leaves.size() != result.spec.num_leaves())
       throw Error(ErrorCode::kCorrupt, "the program gives another number of values than it says");
     modules.finish(result);
     return result;
   }
 
  private:
+  const TreeSpec& in_spec() const { return interface_.in_spec; }
+
+  static graph::ExportedProgram callable(graph::ExportedProgram program) {
+    if (!program.has_weights) {
+      throw Error(ErrorCode::kInvalidArgument, "a program without its weights is no module",
+                  "open the whole archive");
+    }
+    if (program.root_call() == nullptr)
+      throw Error(ErrorCode::kCorrupt, "the program does not say how it is called");
+    return program;
+  }
+
   // Tells the observer which modules are being called, as the nodes say.
   class Modules {
    public:
@@ -151,12 +136,12 @@ class ProgramModule final : public Part {
     }
     void go_to(const graph::Node& node) {
       if (observer_ == nullptr) return;
-      const std::vector<StackEntry> stack = parse_stack(stack_text(node));
+      const std::vector<graph::NodeModule> stack = calls_around(node);
       size_t same = 0;
       while (same < open_.size() && same < stack.size() && open_[same].first == stack[same].key) ++same;
       close(same);
       for (size_t i = same; i < stack.size(); ++i) {
-        const auto found = root_.parts_by_name_.find(std::string(stack[i].name));
+        const auto found = root_.parts_by_name_.find(name_of(stack[i]));
         if (found == root_.parts_by_name_.end()) break;
         observer_->enter(*found->second, [] { return nn::Tree(); });
         open_.emplace_back(stack[i].key, found->second);
@@ -181,11 +166,10 @@ class ProgramModule final : public Part {
   void add_modules() {
     std::unordered_map<std::string, std::string> classes;
     for (const graph::Node& node : program_.graph().nodes()) {
-      const std::string_view text = stack_text(node);
-      for (const StackEntry& entry : parse_stack(text))
-        classes.try_emplace(std::string(entry.name), entry.class_name);
-      if (constexpr std::string_view kRoot = "L__self__,,"; type.empty() && text.starts_with(kRoot))
-        type = text.substr(kRoot.size(), text.find(';') - kRoot.size());
+      for (const graph::NodeModule& call : calls_around(node)) classes.try_emplace(name_of(call), call.type);
+      if (!type.empty()) continue;
+      const std::vector<graph::NodeModule> all = graph::modules_of(node);
+      if (!all.empty() && all[0].key == "L__self__" && all[0].path.empty()) type = all[0].type;
     }
     for (const graph::ModuleCallEntry& entry : program_.module_call_graph) {
       if (entry.fqn.empty() || entry.fqn.find('@') != std::string::npos) continue;
@@ -258,11 +242,13 @@ class ProgramModule final : public Part {
   nn::Tree call_part(const graph::ModuleCallEntry& entry, std::span<const nn::Tree> positional,
                      nn::Keywords keywords) {
     const std::vector<Value> given = flatten(parse_treespec(entry.signature->in_spec), positional, keywords);
-    Replay replay(nn::current());
+    std::vector<const graph::Value*> inputs;
+    std::vector<Value> values;
     std::unordered_set<const graph::Value*> known;
     const auto set = [&](const Argument& argument, const Value& value) {
       if (argument.value() == nullptr || !known.insert(argument.value()).second) return;
-      replay.set(*argument.value(), value);
+      inputs.push_back(argument.value());
+      values.push_back(value);
     };
     for (size_t i = 0; i < entry.signature->inputs.size() && i < given.size(); ++i)
       set(entry.signature->inputs[i], given[i]);
@@ -271,9 +257,14 @@ class ProgramModule final : public Part {
       if (const auto found = constants_.find(spec.target); found != constants_.end())
         set(spec.argument, found->second);
     }
-    for (const graph::Node* const node : nodes_of(entry, known)) replay.run(*node);
+    const std::vector<const graph::Node*> nodes = nodes_of(entry, known);
+    ops::Context& context = nn::current();
+    std::vector<runtime::MissingOperator> missing;  // said at the node that calls one
+    const std::unique_ptr<runtime::Code> code = runtime::lower(
+        {.inputs = inputs, .nodes = nodes, .outputs = entry.signature->outputs}, context.library(), missing);
+    Replay replay;
     nn::Tree result{.spec = parse_treespec(entry.signature->out_spec), .leaves = {}};
-    for (const Argument& output : entry.signature->outputs) result.leaves.push_back(replay.get(output));
+    result.leaves = runtime::Interpreter(context, nullptr, replay).run(*code, std::move(values));
     return result;
   }
 
@@ -295,9 +286,9 @@ class ProgramModule final : public Part {
     for (const Argument& output : entry.signature->outputs) output.for_each_value(want);
     const std::string key = "L__self__" + entry.fqn;
     for (const graph::Node& node : program_.graph().nodes()) {
-      const std::vector<StackEntry> stack = parse_stack(stack_text(node));
+      const std::vector<graph::NodeModule> stack = calls_around(node);
       const bool is_inside =
-          std::ranges::any_of(stack, [&](const StackEntry& call) { return call.key == key; });
+          std::ranges::any_of(stack, [&](const graph::NodeModule& call) { return call.key == key; });
       if (is_inside && wanted.insert(&node).second) open.push_back(&node);
     }
     while (!open.empty()) {
@@ -323,10 +314,9 @@ class ProgramModule final : public Part {
     return sorted.size() == keywords.size() ? sorted : std::vector(keywords.begin(), keywords.end());
   }
 
-  // What the graph takes, in its order. The user's values must be as the program describes them.
+  // What the graph takes, in its order.
   std::vector<Value> graph_inputs(std::span<const Value> given) {
     std::vector<Value> inputs;
-    std::unordered_map<std::string, SymInt> symbols;
     size_t next = 0;
     for (const graph::InputSpec& spec : program_.signature.inputs) {
       switch (spec.kind) {
@@ -338,14 +328,9 @@ class ProgramModule final : public Part {
           inputs.emplace_back(constants_.at(spec.target));
           break;
         case InputKind::kUserInput:
-        case InputKind::kConstantInput: {
-          if (next == given.size())
-            throw Error(ErrorCode::kCorrupt, "the program takes more values than it says");
-          const Value& value = given[next++];
-          check(spec, value, symbols);
-          inputs.push_back(value);
+        case InputKind::kConstantInput:
+          inputs.push_back(given[next++]);
           break;
-        }
         default:
           throw Error(ErrorCode::kUnsupported,
                       "a program that takes objects or tokens cannot be a module here");
@@ -353,50 +338,6 @@ class ProgramModule final : public Part {
     }
     return inputs;
   }
-
-  void check(const graph::InputSpec& spec, const Value& value,
-             std::unordered_map<std::string, SymInt>& symbols) const {
-    const graph::Value* const described = spec.argument.value();
-    if (described == nullptr || described->tensor() == nullptr) return;
-    const graph::TensorMeta& meta = *described->tensor();
-    const auto fail = [&](const std::string& what) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the input '{}' {}", printable(described->name()), what));
-    };
-    if (!value.is_tensor() || !value.tensor().defined())
-      return fail(fmt::format("is a {}; it is a tensor", value.kind_name()));
-    const Tensor& tensor = value.tensor();
-    const SymIntList sizes = nn::sizes(tensor);
-    if (tensor.dtype() != meta.dtype) {
-      fail(fmt::format("has dtype {}; it takes {}", dtype_info(tensor.dtype()).name,
-                       dtype_info(meta.dtype).name));
-    }
-    if (sizes.size() != meta.sizes.size())
-      fail(fmt::format("has {} dimensions; it takes {}", sizes.size(), meta.sizes.size()));
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      const graph::SymInt& wanted = meta.sizes[d];
-      if (wanted.is_literal()) {
-        if (!(sizes[d] == wanted.literal()))
-          fail(fmt::format("has size {} in dimension {}; it takes {}", text(sizes[d]), d, wanted.literal()));
-        continue;
-      }
-      const symbolic::Expr expr = symbolic::parse(wanted.expr().text);
-      if (!expr.is_symbol()) continue;
-      const auto [known, is_new] = symbols.try_emplace(std::string(expr.name()), sizes[d]);
-      if (!is_new && !(known->second == sizes[d]))
-        fail(fmt::format("has size {} in dimension {}; it takes {}", text(sizes[d]), d, text(known->second)));
-      for (const auto& [name, range] : program_.range_constraints) {
-        if (name != expr.name()) continue;
-        if (range.min && sizes[d] < *range.min)
-          fail(
-              fmt::format("has size {} in dimension {}; it takes {} or more", text(sizes[d]), d, *range.min));
-        if (range.max && sizes[d] > *range.max)
-          fail(
-              fmt::format("has size {} in dimension {}; it takes {} or less", text(sizes[d]), d, *range.max));
-      }
-    }
-  }
-  static std::string text(const SymInt& number) { return symbolic::to_string(number.expr()); }
 
   // Of a functional program: what it writes, it gives.
   void write(const graph::OutputSpec& spec, const Tensor& value, std::span<const Value> inputs) {
@@ -419,8 +360,8 @@ class ProgramModule final : public Part {
   }
 
   graph::ExportedProgram program_;
-  TreeSpec in_spec_;
-  TreeSpec out_spec_;
+  graph::Interface interface_;
+  runtime::InputChecker checker_;
   std::unordered_map<std::string, Part*> parts_by_name_;
   std::unordered_map<std::string, Tensor*> slots_;
   std::unordered_map<std::string, Tensor> constants_;

@@ -3,23 +3,25 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/values.h"
 #include "flambeau/nn/functional/control_flow.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/facts.h"
-#include "flambeau/ops/symbol/python_functions.h"
 #include "flambeau/shapes/symbol_arithmetic.h"
 #include "flambeau/symbolic/build.h"
-#include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {
 namespace {
 
-using graph::Argument;
-using graph::ArgumentKind;
 using symbolic::Expr;
 
-constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
+constexpr std::string_view kCondition = "condition";
+
+const Expr* condition_of(const Value& value) {
+  const Object* const object = value.get_if<Object>();
+  return object != nullptr && object->class_name == kCondition
+             ? static_cast<const Expr*>(object->pointer.get())
+             : nullptr;
+}
 
 // A comparison of two numbers, at least one of which is a symbol.
 std::optional<Expr> comparison(std::string_view target, std::span<const Value> arguments) {
@@ -42,8 +44,6 @@ std::optional<Expr> comparison(std::string_view target, std::span<const Value> a
   return std::nullopt;
 }
 
-const graph::Graph& graph_of(const Argument& argument) { return *argument.get<ArgumentKind::kGraph>().graph; }
-
 nn::Tree list_tree(std::span<const Value> values) {
   std::vector<nn::Tree> leaves;
   for (const Value& value : values) leaves.push_back(nn::Tree::leaf(value));
@@ -52,149 +52,90 @@ nn::Tree list_tree(std::span<const Value> values) {
 
 }  // namespace
 
-Value Replay::get(const Argument& argument) const {
-  return graph::to_value(argument, [this](const graph::Value& value) {
-    const auto found = values_.find(&value);
-    if (found == values_.end())
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("'{}' is used before it is given", printable(value.name())));
-    return found->second;
-  });
-}
-
-void Replay::run(const graph::Node& node) {
-  try {
-    give(node, results_of(node));
-  } catch (Error& error) {
-    error.add_location("node", std::string(node.label()));
-    throw;
-  }
-}
-
-std::vector<Value> Replay::run(const graph::Graph& graph, std::span<const Value> inputs) {
-  for (size_t i = 0; i < graph.inputs().size() && i < inputs.size(); ++i) {
-    if (const graph::Value* const value = graph.inputs()[i].value()) set(*value, inputs[i]);
-  }
-  for (const graph::Node& node : graph.nodes()) run(node);
-  std::vector<Value> outputs;
-  for (const Argument& output : graph.outputs()) outputs.push_back(get(output));
-  return outputs;
-}
-
-std::vector<Value> Replay::run_inner(const graph::Graph& graph, std::span<const Value> inputs) {
-  return Replay(nn::current()).run(graph, inputs);
-}
-
-std::vector<Value> Replay::results_of(const graph::Node& node) {
-  if (node.target.starts_with(kHigherOrder)) return call_higher_order(node);
-  if (const std::optional<OperatorName> name = find_python_operator(node.target)) {
-    const ops::Operator& op = context_.library().get(*name);
-    if (assert_again(node, op)) return {};
-    return call_operator(node, op);
-  }
-  return call_function(node);
-}
-
-bool Replay::assert_again(const graph::Node& node, const ops::Operator& op) {
-  if (op.is(ops::Trait::kAssertsMetadata)) return nn::observer() != nullptr;  // the tracer adds them
-  if (!op.is(ops::Trait::kAssertsNumber)) return false;
-  const graph::Value* const value = node.inputs().at(0).argument.value();
-  const auto condition = conditions_.find(value);
-  if (condition == conditions_.end()) return false;
-  nn::check(nn::Condition{condition->second}, get(node.inputs().at(1).argument).get<std::string>());
-  return true;
-}
-
-std::vector<Value> Replay::call_operator(const graph::Node& node, const ops::Operator& op) {
-  std::vector<Value> positional;
-  ops::KeywordArguments keywords;
-  for (const graph::NamedArgument& input : node.inputs()) {
-    if (input.name.empty()) {
-      positional.push_back(get(input.argument));
-    } else {
-      keywords.emplace_back(input.name, get(input.argument));
+std::vector<Value> Replay::call(ops::Context& context, const ops::Operator& op,
+                                std::span<const Value> arguments) {
+  if (op.is(ops::Trait::kAssertsMetadata) && nn::observer() != nullptr) return {};  // the tracer adds them
+  if (op.is(ops::Trait::kAssertsNumber)) {
+    if (const Expr* const condition = condition_of(arguments[0])) {
+      nn::check(nn::Condition{*condition}, arguments[1].get<std::string>());
+      return {};
     }
   }
-  const std::vector<Value> arguments = ops::bind_arguments(op.schema, positional, keywords);
   // Sizes are known; they are asked for as a model does, rather than computed.
   if (const std::optional<ops::SizeCall> call = op.facts().as<ops::SizeCall>(arguments))
     return {nn::int_value(call->dim ? nn::size(*call->tensor, *call->dim) : nn::numel(*call->tensor))};
-  if (op.is(ops::Trait::kReadsGeometry)) return ops::execute(context_, op, arguments);
-  return ops::call(context_, op, arguments);
+  if (op.is(ops::Trait::kReadsGeometry)) return ops::execute(context, op, arguments);
+  return ops::call(context, op, arguments);
 }
 
-std::vector<Value> Replay::call_function(const graph::Node& node) {
-  std::vector<Value> arguments;
-  for (const graph::NamedArgument& input : node.inputs()) arguments.push_back(get(input.argument));
-  if (const std::optional<Value> number = call_on_symbols(node.target, arguments)) return {*number};
-  if (const std::optional<Expr> condition = comparison(node.target, arguments)) {
-    for (const Argument& output : node.outputs()) conditions_.emplace(output.value(), *condition);
-    return {};
+Value Replay::call(const ops::PythonFunction& function, std::span<const Value> arguments) {
+  if (const std::optional<Value> number = call_on_symbols(function.name, arguments)) return *number;
+  if (std::optional<Expr> condition = comparison(function.name, arguments))
+    return Object{std::string(kCondition), std::make_shared<Expr>(*std::move(condition))};
+  return function.apply(arguments);
+}
+
+std::vector<Value> Replay::run_inner(const runtime::Code& code, std::vector<Value> inputs) {
+  return runtime::Interpreter(nn::current(), nullptr, *this).run(code, std::move(inputs));
+}
+
+// One call of a higher-order operator that is traced.
+class Replay::Tracing {
+ public:
+  Tracing(Replay& replay, const runtime::HigherOrderCall& call) : replay_(replay), call_(call) {}
+
+  nn::Tree run() {
+    using Function = nn::Tree (Tracing::*)();
+    static constexpr graph::HigherOrderHook<Function> kTraced[] = {
+        {"cond", &Tracing::cond}, {"while_loop", &Tracing::while_loop}, {"map_impl", &Tracing::map}};
+    if (const Function traced = graph::find_hook(kTraced, call_.target)) return (this->*traced)();
+    throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again",
+                                                     printable(graph::higher_order_target(call_.target))));
   }
-  if (const ops::PythonFunction* const function = ops::find_python_function(node.target))
-    return {function->apply(arguments)};
-  throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", printable(node.target)));
-}
 
-std::vector<Value> Replay::tensors_of(const Argument& argument) {
-  std::vector<Value> values;
-  const Value list = get(argument);
-  for (const Tensor& tensor : list.get<TensorList>()) values.emplace_back(unwrap(tensor));
-  return values;
-}
+ private:
+  nn::Tree cond() { return nn::cond_tree(predicate(), body(1, {}), body(2, {}), list_tree(tensors(3))); }
+  nn::Tree while_loop() {
+    const std::vector<Value> more = tensors(3);
+    return nn::while_loop_tree(body(0, more), body(1, more), list_tree(tensors(2)));
+  }
+  nn::Tree map() { return nn::map_tree(body(0, {}), list_tree(tensors(1)), list_tree(tensors(2))); }
 
-std::vector<Value> Replay::call_higher_order(const graph::Node& node) {
-  const std::string_view name = std::string_view(node.target).substr(kHigherOrder.size());
-  const auto input = [&](size_t index) -> const Argument& { return node.inputs().at(index).argument; };
-  const auto body = [this](const graph::Graph& graph, std::vector<Value> more) -> nn::Body {
-    return [this, &graph, more = std::move(more)](const nn::Tree& arguments) {
+  nn::Predicate predicate() {
+    const Value& value = call_.arguments.at(0);
+    if (const Expr* const condition = condition_of(value)) return nn::Condition{*condition};
+    if (const bool* const flag = value.get_if<bool>()) return *flag;
+    return replay_.unwrap(value.tensor());
+  }
+  std::vector<Value> tensors(size_t index) {
+    std::vector<Value> values;
+    for (const Tensor& tensor : call_.arguments.at(index).get<TensorList>())
+      values.emplace_back(replay_.unwrap(tensor));
+    return values;
+  }
+  nn::Body body(size_t index, std::vector<Value> more) {
+    const runtime::Code* const code = call_.graphs.at(index);
+    if (code == nullptr)
+      throw Error(ErrorCode::kCorrupt, fmt::format("{} has no graph as argument {}", call_.target, index));
+    return [this, code, more = std::move(more)](const nn::Tree& arguments) {
       std::vector<Value> inputs = arguments.leaves;
       inputs.insert(inputs.end(), more.begin(), more.end());
-      const std::vector<Value> outputs = run_inner(graph, inputs);
-      return graph.is_single_tensor_return ? nn::Tree::leaf(outputs.at(0)) : list_tree(outputs);
+      const std::vector<Value> outputs = replay_.run_inner(*code, std::move(inputs));
+      return code->is_single_tensor_return ? nn::Tree::leaf(outputs.at(0)) : list_tree(outputs);
     };
-  };
-  const auto given = [&]() -> nn::Tree {
-    if (name == "cond") {
-      const auto known = conditions_.find(input(0).value());
-      const nn::Predicate predicate = [&]() -> nn::Predicate {
-        if (known != conditions_.end()) return nn::Condition{known->second};
-        const Value value = get(input(0));
-        if (const bool* const flag = value.get_if<bool>()) return *flag;
-        return unwrap(value.tensor());
-      }();
-      return nn::cond_tree(predicate, body(graph_of(input(1)), {}), body(graph_of(input(2)), {}),
-                           list_tree(tensors_of(input(3))));
-    }
-    if (name == "while_loop") {
-      const std::vector<Value> more = tensors_of(input(3));
-      return nn::while_loop_tree(body(graph_of(input(0)), more), body(graph_of(input(1)), more),
-                                 list_tree(tensors_of(input(2))));
-    }
-    if (name == "map_impl") {
-      return nn::map_tree(body(graph_of(input(0)), {}), list_tree(tensors_of(input(1))),
-                          list_tree(tensors_of(input(2))));
-    }
-    throw Error(ErrorCode::kUnsupported, fmt::format("{} cannot be traced again", printable(node.target)));
-  };
-  std::vector<Value> results = given().leaves;
+  }
+
+  Replay& replay_;
+  const runtime::HigherOrderCall& call_;
+};
+
+std::vector<Value> Replay::call(runtime::Interpreter& interpreter, runtime::HigherOrderFunction function,
+                                const runtime::HigherOrderCall& call) {
+  const bool is_traced = nn::observer() != nullptr && nn::observer()->control_flow() != nullptr;
+  if (!is_traced) return Caller::call(interpreter, function, call);
+  std::vector<Value> results = Tracing(*this, call).run().leaves;
   for (Value& result : results) result = wrap(result.tensor());
   return results;
-}
-
-void Replay::give(const graph::Node& node, const std::vector<Value>& results) {
-  for (size_t i = 0; i < node.outputs().size() && i < results.size(); ++i) {
-    const Argument& output = node.outputs()[i];
-    if (const graph::Value* const value = output.value()) {
-      set(*value, results[i]);
-    } else if (const TensorList* const tensors = results[i].get_if<TensorList>()) {
-      size_t index = 0;
-      output.for_each_ref([&](const graph::ValueRef& ref) {
-        if (ref && index < tensors->size()) set(*ref.get(), (*tensors)[index]);
-        ++index;
-      });
-    }
-  }
 }
 
 }  // namespace flambeau::trace

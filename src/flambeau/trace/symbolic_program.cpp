@@ -1,9 +1,10 @@
 #include "flambeau/trace/symbolic_program.h"
 
-#include <fmt/format.h>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "flambeau/base/error.h"
-#include "flambeau/symbolic/text/parse.h"
 #include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {
@@ -23,10 +24,6 @@ ValueRange range_of(const graph::ExportedProgram& program, std::string_view name
   return ValueRange::unknown_int();
 }
 
-Device device_of(const graph::DeviceSpec& spec) {
-  return parse_device(spec.to_string()).value_or(Device{.type = DeviceType::kOther});
-}
-
 }  // namespace
 
 SymbolicProgram::SymbolicProgram(const graph::ExportedProgram& program, ShapeEnv& env) : env_(env) {
@@ -35,7 +32,7 @@ SymbolicProgram::SymbolicProgram(const graph::ExportedProgram& program, ShapeEnv
   std::unordered_map<std::string, size_t> places;
   const auto see = [&](const graph::SymInt& number) {
     if (number.is_literal()) return;
-    const Expr whole = expr(number.expr().text);
+    const Expr& whole = number.expr().expr();
     for (const Expr& symbol : free_symbols(whole)) {
       const auto [place, is_new] = places.try_emplace(std::string(symbol.name()), symbols.size());
       if (is_new) symbols.emplace_back(symbol, std::nullopt);
@@ -54,19 +51,13 @@ SymbolicProgram::SymbolicProgram(const graph::ExportedProgram& program, ShapeEnv
   for (const auto& [symbol, hint] : symbols) env.adopt(symbol, hint, range_of(program, symbol.name()));
 }
 
-Expr SymbolicProgram::expr(const std::string& text) const {
-  const auto found = known_.find(text);
-  if (found != known_.end()) return found->second;
-  return known_.emplace(text, symbolic::parse(text)).first->second;
-}
-
 symbolic::SymInt SymbolicProgram::number(const graph::SymInt& number) const {
   if (number.is_literal()) return number.literal();
-  return symbolic::SymInt(expr(number.expr().text), env_);
+  return symbolic::SymInt(number.expr().expr(), env_);
 }
 
 Tensor SymbolicProgram::tensor(const graph::TensorMeta& meta) const {
-  ops::Info<SymInt> info{.dtype = meta.dtype, .device = device_of(meta.device)};
+  ops::Info<SymInt> info{.dtype = meta.dtype, .device = meta.device.device()};
   for (const graph::SymInt& size : meta.sizes) info.sizes.push_back(number(size));
   for (const graph::SymInt& stride : meta.strides) info.strides.push_back(number(stride));
   info.offset = number(meta.storage_offset);

@@ -2,9 +2,6 @@
 // constants of its nodes.
 #pragma once
 
-#include <string>
-#include <unordered_map>
-
 #include "flambeau/graph/program.h"
 #include "flambeau/shapes/shape_env.h"
 
@@ -21,10 +18,7 @@ class SymbolicProgram {
   Tensor tensor(const graph::TensorMeta& meta) const;
 
  private:
-  symbolic::Expr expr(const std::string& text) const;
-
   ShapeEnv& env_;
-  mutable std::unordered_map<std::string, symbolic::Expr> known_;
 };
 
 }  // namespace flambeau::trace

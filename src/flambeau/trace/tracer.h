@@ -99,6 +99,19 @@ class Tracer : public ops::Interceptor {
     std::optional<size_t> dim = {};
   };
 
+  // Sets a flag while it lives.
+  class Within {
+   public:
+    explicit Within(bool& flag) : flag_(flag), before_(flag) { flag_ = true; }
+    ~Within() { flag_ = before_; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+   private:
+    bool& flag_;
+    bool before_;
+  };
+
   std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
   // What data decides: symbols of its own. Nothing where the operator is another one.
@@ -125,7 +138,6 @@ class Tracer : public ops::Interceptor {
   graph::Value& symbol_value(const symbolic::Expr& expr);
   graph::Value& computed_value(std::string_view function, const symbolic::Expr& a, const symbolic::Expr& b,
                                const symbolic::Expr& result);
-  graph::Argument number_argument(const symbolic::Expr& expr);
   graph::SymArgument<int64_t> number_reference(const symbolic::SymInt& number);
 
   graph::Graph& graph_;

@@ -287,10 +287,8 @@ std::vector<Value> read_example_inputs(const graph::ExportedProgram& program) {
   if (!has_example_inputs(program)) {
     throw Error(ErrorCode::kNotFound, "the program has no example inputs", "give the inputs yourself");
   }
-  for (const graph::ModuleCallEntry& entry : program.module_call_graph) {
-    if (!entry.fqn.empty() || !entry.signature) continue;
-    return read_example_inputs(program.example_inputs->bytes(), parse_treespec(entry.signature->in_spec));
-  }
+  if (const graph::ModuleCallSignature* const call = program.root_call())
+    return read_example_inputs(program.example_inputs->bytes(), parse_treespec(call->in_spec));
   throw Error(ErrorCode::kUnsupported, "the program does not say how its inputs are nested",
               "give the inputs yourself");
 }

@@ -236,7 +236,7 @@ void GraphWriter::arguments(const std::vector<Argument>& list) {
 void GraphWriter::node(const graph::Node& node) {
   out_.begin_object();
   out_.key("target");
-  out_.string(node.target);
+  out_.string(node.target.text());
   out_.key("inputs");
   write_list(out_, node.inputs(), [&](const NamedArgument& input) {
     out_.begin_object();

@@ -85,8 +85,6 @@ class Needs {
   std::set<std::string> unmet_;
 };
 
-bool is_higher_order(const graph::Node& node) { return node.target.starts_with("torch.ops.higher_order."); }
-
 // Before 8.4 the form of a higher-order operator's output said what a flag says since: one tensor, or a list
 // of one.
 void convert_results(Graph& graph, bool to_flag) {
@@ -95,7 +93,7 @@ void convert_results(Graph& graph, bool to_flag) {
       if (!node.inputs()[i].argument.is(ArgumentKind::kGraph)) continue;
       convert_results(*node.mutable_input(i).get<ArgumentKind::kGraph>().graph, to_flag);
     }
-    if (!is_higher_order(node) || node.outputs().size() != 1) continue;
+    if (!node.target.is_higher_order() || node.outputs().size() != 1) continue;
     const Argument& output = node.outputs().front();
     if (to_flag) {
       node.is_hop_single_tensor_return = output.is(ArgumentKind::kTensor);

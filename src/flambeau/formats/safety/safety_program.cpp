@@ -91,7 +91,8 @@ class ProgramChecker {
         check_target(node.target);
         for (const graph::NamedArgument& input : node.inputs()) {
           using K = graph::ArgumentKind;
-          if (input.argument.is(K::kOperator)) check_target(input.argument.get<K::kOperator>());
+          if (input.argument.is(K::kOperator))
+            check_target(graph::Target(input.argument.get<K::kOperator>()));
           if (!input.argument.is(K::kGraph)) continue;
           const graph::GraphArgument& inner = input.argument.get<K::kGraph>();
           if (inner.graph != nullptr) open.push_back(inner.graph.get());
@@ -100,11 +101,9 @@ class ProgramChecker {
     }
   }
 
-  void check_target(const std::string& text) {
-    if (!text.starts_with("torch.ops.") || text.starts_with("torch.ops.higher_order.")) return;
-    if (!targets_.insert(text).second) return;
-    const std::optional<OperatorName> name = find_python_operator(text);
-    if (!name) return;  // the verifier has said so
+  void check_target(const graph::Target& target) {
+    if (target.kind() != graph::TargetKind::kOperator || !targets_.insert(target.text()).second) return;
+    const OperatorName* const name = target.op();
     const std::string_view space = name->name_space();
     if (touches_files(name->name)) {
       report_(Severity::kDanger,

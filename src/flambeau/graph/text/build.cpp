@@ -228,7 +228,7 @@ class GraphBuilder {
     const PassedBy positional = tables_.style.has_argument_kind ? PassedBy::kPositional : PassedBy::kUnsaid;
     if (!statement.has_arguments) {
       // Written by hand: the operator's schema has the names.
-      const OperatorEntry* const entry = tables_.schemas.find_python(node.target);
+      const OperatorEntry* const entry = tables_.schemas.find_python(node.target.text());
       size_t index = 0;
       for (Statement::Passed& passed : statement.arguments) {
         if (entry != nullptr && !passed.name && index < entry->schema.arguments.size()) {

@@ -9,14 +9,6 @@
 
 namespace flambeau::graph {
 
-std::string plain_expression(std::string_view text) {
-  try {
-    return symbolic::to_string(symbolic::parse(text));
-  } catch (const Error&) {
-    return std::string(text);
-  }
-}
-
 struct ExprTerms::Terms {
   std::unordered_set<symbolic::Expr, symbolic::ExprHash> all;
   std::unordered_map<std::string, symbolic::Expr> symbols;
@@ -31,12 +23,8 @@ struct ExprTerms::Terms {
 ExprTerms::ExprTerms() : terms_(std::make_unique<Terms>()) {}
 ExprTerms::~ExprTerms() = default;
 
-void ExprTerms::add(std::string_view text) {
-  try {
-    terms_->add(symbolic::parse(text));
-  } catch (const Error&) {
-    // No expression: it has no parts.
-  }
+void ExprTerms::add(const SymExpr& expr) {
+  if (const symbolic::Expr* const read = expr.find_expr()) terms_->add(*read);
 }
 
 bool ExprTerms::contains(std::string_view plain) const {

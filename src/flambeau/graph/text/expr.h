@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace flambeau::graph {
+#include "flambeau/graph/meta.h"
 
-// "2*s77" for "Mul(Integer(2), Symbol('s77', ...))"; text that is no expression stays as it is.
-std::string plain_expression(std::string_view text);
+namespace flambeau::graph {
 
 // Expressions, and all that they are made of.
 class ExprTerms {
@@ -18,7 +17,7 @@ class ExprTerms {
   ExprTerms();
   ~ExprTerms();
   // Text that is no expression adds nothing.
-  void add(std::string_view text);
+  void add(const SymExpr& expr);
   // Whether the expression of that plain form is one of them, or part of one.
   bool contains(std::string_view plain) const;
 

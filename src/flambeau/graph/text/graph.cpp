@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/text/expr.h"
 #include "flambeau/graph/text/names.h"
 #include "flambeau/graph/text/notes.h"
 #include "flambeau/graph/text/operators.h"
@@ -205,7 +204,7 @@ class GraphPrinter {
   }
 
   const TextOperator* operator_for(const Node& node) const {
-    const TextOperator* const shape = operator_of(node.target, node.inputs().size());
+    const TextOperator* const shape = operator_of(node.target.text(), node.inputs().size());
     if (!lossless_ || shape == nullptr) return shape;
     // Where it can be read back: "-3" would be a number.
     for (const NamedArgument& input : node.inputs()) {
@@ -229,7 +228,7 @@ class GraphPrinter {
       out += shape->after;
       return;
     }
-    out += target_text(node.target) + "(";
+    out += target_text(node.target.text()) + "(";
     bool is_first = true;
     for (const bool by_name : {false, true}) {
       for (const NamedArgument& input : inputs) {
@@ -412,13 +411,13 @@ const std::string& ExprNames::name(const SymExpr& expr) {
   std::string& name = by_address_[&expr];
   if (!name.empty()) return name;
   if (!lossless_) {
-    name = plain_expression(expr.text);
+    name = expr.plain();
     entries_.push_back({name, &expr});
     return name;
   }
   std::string& known = by_content_[content_key(expr)];
   if (known.empty()) {
-    const std::string plain = plain_expression(expr.text);
+    const std::string plain = expr.plain();
     size_t& count = used_[plain];
     if (!can_be_name(plain)) {
       known = fmt::format("expr`{}", ++odd_count_);

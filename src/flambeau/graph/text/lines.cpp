@@ -7,13 +7,6 @@
 #include "flambeau/graph/text/names.h"
 
 namespace flambeau::graph {
-namespace {
-
-bool is_higher_order(const Node& node) {
-  return node.target.find("torch.ops.higher_order") != std::string::npos;
-}
-
-}  // namespace
 
 const std::vector<ValueRef>* value_list(const Argument& argument) {
   return argument.is(ArgumentKind::kTensors) ? &argument.get<ArgumentKind::kTensors>() : nullptr;
@@ -24,7 +17,8 @@ OutputForm output_form(const Node& node) {
   if (outputs.empty()) return OutputForm::kNothing;
   if (outputs.size() > 1) return OutputForm::kMany;
   if (outputs[0].is(ArgumentKind::kNone)) return OutputForm::kNone;
-  if (is_higher_order(node) && !node.is_hop_single_tensor_return.value_or(false)) return OutputForm::kMany;
+  if (node.target.is_higher_order() && !node.is_hop_single_tensor_return.value_or(false))
+    return OutputForm::kMany;
   if (outputs[0].value() != nullptr) return OutputForm::kOne;
   return value_list(outputs[0]) != nullptr ? OutputForm::kList : OutputForm::kMany;
 }
@@ -132,7 +126,7 @@ class LineMaker {
     if (name.empty()) {
       // The loader names a call after a tensor, or a number that an operator of Python gives.
       const bool is_named =
-          only != nullptr && (only->kind() == ValueKind::kTensor || !node.target.starts_with("torch.ops."));
+          only != nullptr && (only->kind() == ValueKind::kTensor || !node.target.is_in_torch_ops());
       name = is_named ? only->name() : name_for_target(node.target);
     }
     if (plain_ || only == nullptr) {

@@ -241,14 +241,12 @@ std::string TextNamespace::create(std::string_view wanted) {
   return candidate;
 }
 
-std::string name_for_target(std::string_view target) {
+std::string name_for_target(const Target& target) {
   // "torch.ops.aten.add.Tensor" is called "add.Tensor", every other function by its last part.
-  size_t from = target.rfind('.');
-  if (target.starts_with("torch.ops.") && !target.starts_with("torch.ops.higher_order.") &&
-      from != std::string_view::npos && from > 0) {
-    from = target.rfind('.', from - 1);
-  }
-  const std::string_view last = from == std::string_view::npos ? target : target.substr(from + 1);
+  const std::string_view text = target.text();
+  size_t from = text.rfind('.');
+  if (target.is_in_torch_ops() && !target.is_higher_order()) from = text.rfind('.', from - 1);
+  const std::string_view last = from == std::string_view::npos ? text : text.substr(from + 1);
   std::string name;
   for (size_t i = 0; i < last.size(); ++i) {
     const bool is_upper = last[i] >= 'A' && last[i] <= 'Z';

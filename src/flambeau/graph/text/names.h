@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "flambeau/graph/target.h"
+
 namespace flambeau::graph {
 
 // A letter or underscore, then letters, digits, underscores: ASCII only.
@@ -30,6 +32,6 @@ class TextNamespace {
 
 // What PyTorch calls a node of that target when nobody named it: "add_tensor" for
 // "torch.ops.aten.add.Tensor".
-std::string name_for_target(std::string_view target);
+std::string name_for_target(const Target& target);
 
 }  // namespace flambeau::graph

@@ -70,7 +70,7 @@ std::string argument_token(const std::string& name, bool by_name) {
 std::string arguments_note(const TextContext& context, const Node& node) {
   std::string out;
   // An operator that is known gets the names of its schema when nothing is said.
-  bool says_something = !node.inputs().empty() && context.schemas.find_python(node.target) != nullptr;
+  bool says_something = !node.inputs().empty() && context.schemas.find_python(node.target.text()) != nullptr;
   bool is_first = true;
   for (const NamedArgument& input : node.inputs()) {
     const bool by_name = is_passed_by_name(context, node, input);
@@ -162,13 +162,13 @@ void add_value_notes(TextContext& context, const Value& value, Notes& notes) {
 }
 
 bool is_passed_by_name(const TextContext& context, const Node& node, const NamedArgument& input) {
-  const std::string& target = node.target;
+  const std::string& target = node.target.text();
   // Operators on symbols take what they take in order.
   if (target.starts_with("_operator.") || target.starts_with("math.") || target.starts_with("torch.sym_") ||
       target.starts_with("torch._sym_")) {
     return false;
   }
-  if (!target.starts_with("torch.ops.") || target.starts_with("torch.ops.higher_order.")) {
+  if (!node.target.is_in_torch_ops() || node.target.is_higher_order()) {
     return input.passed_by != PassedBy::kPositional && !input.name.empty();
   }
   if (is_python_keyword(input.name)) return false;

@@ -59,7 +59,7 @@ std::string bound_text(const std::optional<int64_t>& bound, std::string_view unb
 // a program.
 void print_ranges(TextContext& context) {
   ExprTerms terms;
-  for (const ExprNames::Entry& entry : context.exprs.entries()) terms.add(entry.expr->text);
+  for (const ExprNames::Entry& entry : context.exprs.entries()) terms.add(*entry.expr);
   std::string out;
   for (const auto& [symbol, range] : context.program.range_constraints) {
     if (!terms.contains(symbol)) continue;

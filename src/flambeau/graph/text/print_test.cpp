@@ -180,10 +180,10 @@ TEST(TextNames, AreTheOnesOfPyTorch) {
   EXPECT_EQ(names.create(""), "_unnamed");
   EXPECT_EQ(names.create("_1"), "_1");
   EXPECT_EQ(names.create("_1"), "_1_1");
-  EXPECT_EQ(name_for_target("torch.ops.aten.split.Tensor"), "split.tensor");
-  EXPECT_EQ(name_for_target("torch.ops.higher_order.cond"), "cond");
-  EXPECT_EQ(name_for_target("torch.ops.aten.newView.default"), "new_view.default");
-  EXPECT_EQ(name_for_target("_operator.mul"), "mul");
+  EXPECT_EQ(name_for_target(Target("torch.ops.aten.split.Tensor")), "split.tensor");
+  EXPECT_EQ(name_for_target(Target("torch.ops.higher_order.cond")), "cond");
+  EXPECT_EQ(name_for_target(Target("torch.ops.aten.newView.default")), "new_view.default");
+  EXPECT_EQ(name_for_target(Target("_operator.mul")), "mul");
 }
 
 TEST(TextPython, SpellsConstantsAsPythonDoes) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
-#include "flambeau/symbolic/text/parse.h"
 
 namespace flambeau::graph::verifying {
 namespace {
@@ -22,16 +21,14 @@ Dialect dialect_of(const ExportedProgram& program) {
 
 // Sizes that are no numbers, such as Mod(s0, 0), or that take for ever to compute, such as 9**9**9. Empty for
 // what is a size, and for what our engine cannot read: the grammar was looked at before.
-std::string problem_of_value(std::string_view text) {
+std::string problem_of_value(const SymExpr& text) {
   try {
-    symbolic::parse(text);
+    text.expr();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kCorrupt) return error.message();
   }
   return {};
 }
-
-constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
 
 }  // namespace
 
@@ -72,78 +69,72 @@ std::vector<Finding> Context::take_findings() {
   return std::move(findings_);
 }
 
-const Target& Context::target(const std::string& text) {
-  const auto found = targets_.find(text);
-  if (found != targets_.end()) return found->second;
-  return targets_.emplace(text, resolve(text)).first->second;
+const Callee& Context::callee(const Target& target) {
+  const auto found = callees_.find(target.text());
+  if (found != callees_.end()) return found->second;
+  return callees_.emplace(target.text(), resolve(target)).first->second;
 }
 
-Target Context::resolve(const std::string& text) const {
-  Target target;
+const Callee& Context::callee(const std::string& target) {
+  const auto found = callees_.find(target);
+  if (found != callees_.end()) return found->second;
+  return callees_.emplace(target, resolve(Target(target))).first->second;
+}
+
+Callee Context::resolve(const Target& target) const {
+  Callee callee;
+  const std::string text = printable(target.text());
   const auto wrong = [&](std::string_view rule, std::string message, std::string_view remedy) {
-    target.kind = Target::Kind::kWrong;
-    target.wrong = {std::string(rule), {}, std::move(message), std::string(remedy)};
-    return target;
+    callee.kind = Callee::Kind::kWrong;
+    callee.wrong = {std::string(rule), {}, std::move(message), std::string(remedy)};
+    return callee;
   };
-  if (text.starts_with(kHigherOrder)) {
-    target.kind = Target::Kind::kHigherOrder;
-    target.name = std::string_view(text).substr(kHigherOrder.size());
-    const bool is_known =
-        is_higher_order(target.name) || std::ranges::find(options.higher_order_operators, target.name) !=
-                                            options.higher_order_operators.end();
-    if (is_known) return target;
-    return wrong("unknown-higher-order-operator",
-                 fmt::format("PyTorch has no higher-order operator '{}'", printable(target.name)),
-                 "if it is an operator of your own, name it in the options");
-  }
-  if (text.starts_with("torch.ops.")) {
-    const std::optional<OperatorName> name = find_python_operator(text);
-    if (!name) {
+  switch (target.kind()) {
+    case TargetKind::kHigherOrder: {
+      callee.kind = Callee::Kind::kHigherOrder;
+      const bool is_known = target.higher_order() != nullptr ||
+                            std::ranges::find(options.higher_order_operators, target.name()) !=
+                                options.higher_order_operators.end();
+      if (is_known) return callee;
+      return wrong("unknown-higher-order-operator",
+                   fmt::format("PyTorch has no higher-order operator '{}'", printable(target.name())),
+                   "if it is an operator of your own, name it in the options");
+    }
+    case TargetKind::kOperator:
+    case TargetKind::kExtension: {
+      // Who knows an extension adds its operators to the schemas, as namespace::name.
+      callee.entry = schemas.find(*target.op());
+      if (callee.entry != nullptr) callee.kind = Callee::Kind::kOperator;
+      if (callee.entry != nullptr || target.kind() == TargetKind::kExtension) return callee;
+      const bool has_others = !schemas.overloads(target.op()->name).empty();
+      const std::string_view space = target.op()->name_space();
+      if (!has_others && space != "aten" && space != "prim" && space != "prims") return callee;
+      std::string message;
+      try {
+        schemas.get(*target.op());
+      } catch (const Error& error) {
+        message = error.message();
+      }
+      return wrong(has_others ? "unknown-overload" : "unknown-operator", std::move(message),
+                   "the program may come from another version of PyTorch: export it again with this one");
+    }
+    case TargetKind::kFunction:
+      if (!is_function(target.text())) break;
+      callee.kind = Callee::Kind::kFunction;
+      return callee;
+    case TargetKind::kMalformed:
+      if (target.is_in_torch_ops()) {
+        return wrong(
+            "malformed-target",
+            fmt::format("'{}' is not the name of an operator, torch.ops.<namespace>.<name>.<overload>", text),
+            "write the overload too: 'default' when it has no name");
+      }
       return wrong("malformed-target",
-                   fmt::format("'{}' is not the name of an operator, torch.ops.<namespace>.<name>.<overload>",
-                               printable(text)),
-                   "write the overload too: 'default' when it has no name");
-    }
-    target.entry = schemas.find(*name);
-    if (target.entry != nullptr) {
-      target.kind = Target::Kind::kOperator;
-      return target;
-    }
-    const bool has_others = !schemas.overloads(name->name).empty();
-    const std::string_view space = name->name_space();
-    if (!has_others && space != "aten" && space != "prim" && space != "prims") return target;
-    std::string message;
-    try {
-      schemas.get(*name);
-    } catch (const Error& error) {
-      message = error.message();
-    }
-    return wrong(has_others ? "unknown-overload" : "unknown-operator", std::move(message),
-                 "the program may come from another version of PyTorch: export it again with this one");
-  }
-  if (text.starts_with('#')) {
-    // An operator of somebody's extension of the format: "#namespace:name".
-    const size_t colon = text.find(':');
-    if (colon != std::string::npos && colon > 1 && colon + 1 < text.size() &&
-        text.find(':', colon + 1) == std::string::npos) {
-      // Who knows the extension adds its operators to the schemas, as namespace::name.
-      target.entry =
-          schemas.find(fmt::format("{}::{}", text.substr(1, colon - 1), text.substr(colon + 1)), "");
-      if (target.entry != nullptr) target.kind = Target::Kind::kOperator;
-      return target;
-    }
-    return wrong(
-        "malformed-target",
-        fmt::format("'{}' is not the name of an extension's operator, #<namespace>:<name>", printable(text)),
-        "export the program again");
-  }
-  if (is_function(text)) {
-    target.kind = Target::Kind::kFunction;
-    target.name = text;
-    return target;
+                   fmt::format("'{}' is not the name of an extension's operator, #<namespace>:<name>", text),
+                   "export the program again");
   }
   return wrong("unknown-function",
-               fmt::format("'{}' is neither an operator nor a function a program may call", printable(text)),
+               fmt::format("'{}' is neither an operator nor a function a program may call", text),
                "a program may call torch.ops, and the functions of symbolic numbers: _operator.add, "
                "math.floor, torch.sym_max and the like");
 }
@@ -152,7 +143,7 @@ const Expression& Context::expression(const SymExpr& expr) {
   const auto found = expressions_.find(&expr);
   if (found != expressions_.end()) return found->second;
   Expression read = read_expression(expr.text);
-  if (read.problem.empty()) read.problem = problem_of_value(expr.text);
+  if (read.problem.empty()) read.problem = problem_of_value(expr);
   return expressions_.emplace(&expr, std::move(read)).first->second;
 }
 

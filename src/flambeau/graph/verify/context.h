@@ -39,7 +39,7 @@ struct Place {
 };
 
 // What a node calls; made once for each different target.
-struct Target {
+struct Callee {
   enum class Kind : uint8_t {
     kOperator,     // with a schema
     kCustom,       // an operator without one
@@ -49,7 +49,6 @@ struct Target {
   };
   Kind kind = Kind::kCustom;
   const OperatorEntry* entry = nullptr;
-  std::string_view name;  // of a function or higher-order operator
   Finding wrong;
 };
 
@@ -68,18 +67,20 @@ class Context {
   }
   std::vector<Finding> take_findings();
 
-  const Target& target(const std::string& text);
+  const Callee& callee(const Target& target);
+  // Of an argument that names an operator.
+  const Callee& callee(const std::string& target);
   // Programs name the same few expressions everywhere; the reader shares them.
   const Expression& expression(const SymExpr& expr);
   // A name that no graph gives may be an object or constant of the archive.
   bool may_be_constant(std::string_view name) const;
 
  private:
-  Target resolve(const std::string& text) const;
+  Callee resolve(const Target& target) const;
 
   std::vector<Finding> findings_;
   size_t left_out_ = 0;
-  std::unordered_map<std::string_view, Target> targets_;
+  std::unordered_map<std::string_view, Callee> callees_;  // by the target, as the program has it
   std::unordered_map<const SymExpr*, Expression> expressions_;
   std::unordered_set<std::string_view> constants_;
 };
@@ -95,10 +96,10 @@ using Symbols = std::map<std::string_view, bool>;
 void verify_meta(Context& context, const Scope& scope, const Value& value, Symbols& symbols);
 void verify_symbols(Context& context, const Scope& scope, const Symbols& symbols);
 // What one node calls, and with what.
-void verify_node(Context& context, const Place& place, const Node& node, const Target& target);
+void verify_node(Context& context, const Place& place, const Node& node, const Callee& callee);
 void verify_call(Context& context, const Place& place, const Node& node, const Schema& schema);
 void verify_function(Context& context, const Place& place, const Node& node, std::string_view name);
-void verify_higher_order(Context& context, const Place& place, const Node& node, std::string_view name);
+void verify_higher_order(Context& context, const Place& place, const Node& node, const HigherOrder& form);
 void verify_node_metadata(Context& context, const Place& place, const Node& node);
 void verify_signature(Context& context);
 void verify_weights(Context& context);
@@ -108,9 +109,8 @@ void verify_names(Context& context);
 // Ranges, guards, versions, dialects.
 void verify_header(Context& context);
 
-// Whether PyTorch has a function or higher-order operator of that name that a program may call.
+// Whether PyTorch has a function of that name that a program may call.
 bool is_function(std::string_view name);
-bool is_higher_order(std::string_view name);
 // How many values a list argument holds; nothing for an argument that is no list.
 std::optional<size_t> list_length(const Argument& argument);
 // "as_tensor", or "a kind of a newer schema".

@@ -113,8 +113,8 @@ class GraphVerifier {
     const Place place = {&scope_, &node};
     if (node.name) check_node_name(node, place);
     // Lists of values given to a higher-order operator are written as tensors, whatever they are.
-    const Target& target = context_.target(node.target);
-    const bool has_schema = target.kind == Target::Kind::kOperator;
+    const Callee& callee = context_.callee(node.target);
+    const bool has_schema = callee.kind == Callee::Kind::kOperator;
     for (const NamedArgument& input : node.inputs()) {
       if (!input.name.empty()) check_name(input.name, "argument", place);
       if (input.argument.is(ArgumentKind::kGraph)) {
@@ -125,7 +125,7 @@ class GraphVerifier {
       }
       use(input.argument, place, has_schema);
     }
-    verify_node(context_, place, node, target);
+    verify_node(context_, place, node, callee);
     for (const Argument& output : node.outputs()) define(output, place);
   }
 

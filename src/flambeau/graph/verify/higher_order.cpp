@@ -1,5 +1,5 @@
-// Higher-order operators: they have no schema, so the forms of their arguments stand here, and how the graphs
-// they are given must fit what goes in and comes out.
+// Calls of higher-order operators: whether the arguments have the form that the table of them says, and
+// whether the graphs fit what goes in and comes out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,80 +11,6 @@ namespace flambeau::graph::verifying {
 namespace {
 
 using K = ArgumentKind;
-
-// How the numbers of inputs and outputs of the graphs follow from the call.
-enum class Fit : uint8_t {
-  kNone,
-  kOperands,     // all arguments behind the graph are its inputs; it gives what the node gives
-  kLists,        // the elements of all lists behind the graph are
-  kCond,         // two graphs alike
-  kWhile,        // a graph that says whether to go on, and one that gives the next state
-  kScan,         // state and slices in, state and results out
-  kAssociative,  // two of each in, one of each out
-};
-
-struct Form {
-  std::string_view name;
-  // One letter for each argument: G graph, l list, p predicate, t tensor, b boolean, s text, d element type,
-  // o operator, c object; small n: boolean or none, S: text or none; '.': anything may follow. Empty: not
-  // checked.
-  std::string_view arguments;
-  Fit fit = Fit::kNone;
-};
-
-// Every higher-order operator of PyTorch 2.13.
-constexpr Form kForms[] = {
-    {"_export_tracepoint", ""},
-    {"aoti_call_delegate", ""},
-    {"associative_scan", "Gl.", Fit::kAssociative},
-    {"auto_functionalized", "o."},
-    {"auto_functionalized_v2", "o."},
-    {"autograd_function_apply", ""},
-    {"call_torchbind", "cs."},
-    {"cond", "pGGl", Fit::kCond},
-    {"custom_function_call", ""},
-    {"dynamo_bypassing_wrapper", ""},
-    {"executorch_call_delegate", ""},
-    {"flat_apply", ""},
-    {"flex_attention", "tttG."},
-    {"flex_attention_backward", ""},
-    {"foreach_map", ""},
-    {"graphsafe_run_with_rng_state", ""},
-    {"hints_wrapper", "Gl."},
-    {"inductor_compiled_code", ""},
-    {"inline_asm_elementwise", ""},
-    {"invoke_leaf_function", ""},
-    {"invoke_quant", ""},
-    {"invoke_quant_packed", ""},
-    {"invoke_subgraph", "GS.", Fit::kOperands},
-    {"local_map_hop", ""},
-    {"map_impl", "Gll", Fit::kLists},
-    {"out_dtype", "o."},
-    {"print", "s."},
-    {"register_hook", ""},
-    {"run_and_save_rng_state", ""},
-    {"run_const_graph", "Gl", Fit::kLists},
-    {"run_dtensor_rng_op", ""},
-    {"run_with_rng_state", ""},
-    {"scan", "Gll.", Fit::kScan},
-    {"strict_mode", "Gl", Fit::kLists},
-    {"tag_activation_checkpoint", "G."},
-    {"trace_wrapped", ""},
-    {"triton_kernel_wrapper_functional", ""},
-    {"triton_kernel_wrapper_mutation", ""},
-    {"while_loop", "GGll", Fit::kWhile},
-    {"while_loop_stack_output", "GGll"},
-    {"with_effects", "to."},
-    {"wrap", "G."},
-    {"wrap_activation_checkpoint", "G."},
-    {"wrap_with_autocast", "sdbnG.", Fit::kOperands},
-    {"wrap_with_set_grad_enabled", "bG.", Fit::kOperands},
-};
-
-const Form* find_form(std::string_view name) {
-  const auto found = std::ranges::lower_bound(kForms, name, {}, &Form::name);
-  return found != std::end(kForms) && found->name == name ? found : nullptr;
-}
 
 bool fits(char letter, const Argument& argument) {
   const K kind = argument.kind();
@@ -145,7 +71,7 @@ std::string_view words(char letter) {
 
 class HigherOrderVerifier {
  public:
-  HigherOrderVerifier(Context& context, const Place& place, const Node& node, const Form& form)
+  HigherOrderVerifier(Context& context, const Place& place, const Node& node, const HigherOrder& form)
       : context_(context), place_(place), node_(node), form_(form) {
     for (const NamedArgument& input : node.inputs()) {
       if (input.name.empty() || input.passed_by == PassedBy::kPositional)
@@ -156,28 +82,28 @@ class HigherOrderVerifier {
   void run() {
     if (form_.arguments.empty() || !check_form()) return;
     switch (form_.fit) {
-      case Fit::kNone:
+      case GraphFit::kNone:
         return;
-      case Fit::kOperands:
-      case Fit::kLists:
+      case GraphFit::kOperands:
+      case GraphFit::kLists:
         check_inputs(0, operands());
         return check_outputs(0, node_outputs(), "as the node has outputs");
-      case Fit::kCond:
+      case GraphFit::kCond:
         for (const size_t which : {0, 1}) {
           check_inputs(which, operands());
           check_outputs(which, node_outputs(), "as the node has outputs");
         }
         return;
-      case Fit::kWhile:
+      case GraphFit::kWhile:
         for (const size_t which : {0, 1}) check_inputs(which, operands());
         check_outputs(0, 1, "one: whether to go on");
         check_outputs(1, list(0), "as there are carried values");
         return check_node_outputs(list(0), "as there are carried values");
-      case Fit::kScan:
+      case GraphFit::kScan:
         check_inputs(0, operands());
         if (outputs_of(0) < list(0)) check_outputs(0, list(0), "at least, as there are carried values");
         return check_node_outputs(outputs_of(0), "as its graph has outputs");
-      case Fit::kAssociative:
+      case GraphFit::kAssociative:
         check_inputs(0, operands() + list(0));
         check_outputs(0, list(0), "as there are scanned values");
         return check_node_outputs(list(0), "as there are scanned values");
@@ -216,7 +142,7 @@ class HigherOrderVerifier {
 
   // How many values the graph is given.
   size_t operands() const {
-    if (form_.fit == Fit::kOperands) return positional_.size() - form_.arguments.size() + 1;
+    if (form_.fit == GraphFit::kOperands) return positional_.size() - form_.arguments.size() + 1;
     size_t count = 0;
     for (size_t i = behind_graphs_; i < positional_.size(); ++i)
       count += list_length(*positional_[i]).value_or(0);
@@ -255,7 +181,7 @@ class HigherOrderVerifier {
   Context& context_;
   const Place& place_;
   const Node& node_;
-  const Form& form_;
+  const HigherOrder& form_;
   std::vector<const Argument*> positional_;
   std::vector<const GraphArgument*> graphs_;
   size_t behind_graphs_ = 0;
@@ -263,10 +189,8 @@ class HigherOrderVerifier {
 
 }  // namespace
 
-bool is_higher_order(std::string_view name) { return find_form(name) != nullptr; }
-
-void verify_higher_order(Context& context, const Place& place, const Node& node, std::string_view name) {
-  if (const Form* form = find_form(name)) HigherOrderVerifier(context, place, node, *form).run();
+void verify_higher_order(Context& context, const Place& place, const Node& node, const HigherOrder& form) {
+  HigherOrderVerifier(context, place, node, form).run();
 }
 
 }  // namespace flambeau::graph::verifying

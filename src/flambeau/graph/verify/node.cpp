@@ -43,9 +43,9 @@ void check_dialect(Context& context, const Place& place, const Node& node, const
 void check_operators(Context& context, const Place& place, const Node& node) {
   for (const NamedArgument& input : node.inputs()) {
     if (!input.argument.is(ArgumentKind::kOperator)) continue;
-    const Target& target = context.target(input.argument.get<ArgumentKind::kOperator>());
-    if (target.kind == Target::Kind::kWrong)
-      context.add(target.wrong.rule, place, target.wrong.message, target.wrong.remedy);
+    const Callee& callee = context.callee(input.argument.get<ArgumentKind::kOperator>());
+    if (callee.kind == Callee::Kind::kWrong)
+      context.add(callee.wrong.rule, place, callee.wrong.message, callee.wrong.remedy);
   }
 }
 
@@ -110,24 +110,25 @@ void verify_node_metadata(Context& context, const Place& place, const Node& node
   }
 }
 
-void verify_node(Context& context, const Place& place, const Node& node, const Target& target) {
+void verify_node(Context& context, const Place& place, const Node& node, const Callee& callee) {
   verify_node_metadata(context, place, node);
-  switch (target.kind) {
-    case Target::Kind::kWrong:
-      context.add(target.wrong.rule, place, target.wrong.message, target.wrong.remedy);
+  switch (callee.kind) {
+    case Callee::Kind::kWrong:
+      context.add(callee.wrong.rule, place, callee.wrong.message, callee.wrong.remedy);
       break;
-    case Target::Kind::kOperator:
-      check_dialect(context, place, node, *target.entry);
-      verify_call(context, place, node, target.entry->schema);
+    case Callee::Kind::kOperator:
+      check_dialect(context, place, node, *callee.entry);
+      verify_call(context, place, node, callee.entry->schema);
       break;
-    case Target::Kind::kFunction:
-      verify_function(context, place, node, target.name);
+    case Callee::Kind::kFunction:
+      verify_function(context, place, node, node.target.text());
       break;
-    case Target::Kind::kHigherOrder:
+    case Callee::Kind::kHigherOrder:
       check_operators(context, place, node);
-      verify_higher_order(context, place, node, target.name);
+      if (const HigherOrder* const form = node.target.higher_order())
+        verify_higher_order(context, place, node, *form);
       break;
-    case Target::Kind::kCustom:
+    case Callee::Kind::kCustom:
       break;
   }
 }

@@ -21,7 +21,7 @@ ImageOrder::ImageOrder(const Code& code) {
     }
     if (!op.schema.is_mutable()) continue;
     const bool is_plain = op.kind == ops::Kind::kInPlace && op.base->is(ops::Trait::kElementwise) &&
-                          is_indifferent(*op.base) && instruction.arguments[0].kind == Source::Kind::kSlot &&
+                          is_indifferent(*op.base) && instruction.arguments[0].kind == Source::Kind::kValue &&
                           !views.contains(instruction.arguments[0].slot);
     const bool is_harmless = op.kind == ops::Kind::kInPlace && op.base->kind == ops::Kind::kDecomposition;
     is_allowed_ = is_allowed_ && (is_plain || is_harmless);
