@@ -155,6 +155,39 @@ TEST(Parallel, ServesManyCallersAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+// More than there is room for: the others work alone.
+TEST(Parallel, ServesVeryManyCallersAtOnce) {
+  ThreadPool pool(2);
+  std::vector<std::thread> callers;
+  callers.reserve(40);
+  std::atomic<int> inside{0};
+  std::atomic<size_t> sum{0};
+  for (int caller = 0; caller < 40; ++caller) {
+    callers.emplace_back([&] {
+      ++inside;
+      while (inside < 40) std::this_thread::yield();
+      for (int round = 0; round < 20; ++round) {
+        pool.for_each_range(64, 1, [&](size_t begin, size_t end) { sum += end - begin; });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 40U * 20 * 64);
+}
+
+// Helpers that fell asleep in between, and ones that did not yet.
+TEST(Parallel, WakesHelpersAfterAnyPause) {
+  ThreadPool pool(4);
+  for (const int microseconds : {0, 10, 90, 110, 300, 2000}) {
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<size_t> sum{0};
+      pool.for_each_range(16, 1, [&](size_t begin, size_t end) { sum += end - begin; });
+      ASSERT_EQ(sum, 16U);
+      std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    }
+  }
+}
+
 TEST(Parallel, PoolsComeAndGo) {
   for (int round = 0; round < 100; ++round) {
     ThreadPool pool(4);
