@@ -132,6 +132,22 @@ TEST(Export, SaysWhatTheTraceNeeds) {
   EXPECT_NE(number.find("tests/export_test.cpp\", line"), std::string::npos) << number;
 }
 
+// A size that may be a symbol is no plain number, and the rank of a traced tensor is known.
+TEST(Export, RefusesPlainSizesAndChecksRanksWhileTracing) {
+  nn::Session session;
+  const DynamicShapes shapes = first_dim(Dim("batch"));
+  expect_in("the tensor float32[s77, 4] is traced: it has no data, and its sizes may be symbols",
+            error_of(nn::ones({5, 4}), shapes,
+                     [](const Tensor& y) { return nn::reshape(y, {SymInt(y.sizes()[0] * 4)}); }));
+  const auto called = [](const char* name) {
+    return [name](const Tensor& y) { return nn::call(nn::Input(y), name, {y}); };
+  };
+  expect_in("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",
+            error_of(nn::ones({5}), shapes, called("aten::adjoint")));
+  expect_in("tensor.H is only supported on matrices (2-D tensors). Got 3-D tensor.",
+            error_of(nn::ones({5, 4, 3}), shapes, called("aten::matrix_H")));
+}
+
 TEST(Export, AssertsNumbersFromData) {
   nn::Session session;
   Function module([](const Tensor& x) {

@@ -257,6 +257,25 @@ TEST(HouseRules, NamesInListsAndComparisonsAreSeen) {
   EXPECT_EQ(count(R"(if (node.target == "torch.ops.higher_order.cond") {})"), 0U);
 }
 
+// What is longer, or more, is two things under one name.
+TEST(HouseRules, FilesAndFoldersCanBeSeenAtOnce) {
+  constexpr int kMostLines = 450;
+  constexpr size_t kMostFiles = 40;
+  std::map<fs::path, size_t> files;
+  for (const char* const folder : {"src", "include", "apps", "python", "tests", "bench", "examples"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (!is_source(entry.path())) continue;
+      const fs::path path = fs::relative(entry.path(), kRoot);
+      ++files[path.parent_path()];
+      std::ifstream file(entry.path());
+      const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+      EXPECT_LE(lines, kMostLines) << path << ": give its parts files of their own";
+    }
+  }
+  for (const auto& [folder, count] : files)
+    EXPECT_LE(count, kMostFiles) << folder << ": give what belongs together a folder";
+}
+
 TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
   std::set<std::string> folders;
   for (const auto& entry : fs::directory_iterator(kRoot / "src/flambeau")) {

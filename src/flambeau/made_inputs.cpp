@@ -9,8 +9,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/nearest.h"
-#include "flambeau/graph/dimension_names.h"
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/dimension_names.h"
+#include "flambeau/graph/report/summary.h"
 #include "flambeau/kernels/random/random.h"
 #include "flambeau/tensor/elements/convert.h"
 

@@ -6,7 +6,7 @@
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/pt2/schema_versions.h"
 #include "flambeau/formats/tensor_pieces.h"
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/summary.h"
 #include "flambeau/report.h"
 #include "flambeau/tensor/elements/statistics.h"
 

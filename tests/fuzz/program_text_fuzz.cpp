@@ -4,7 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/formats/pt2/program_json.h"
-#include "flambeau/graph/dot.h"
+#include "flambeau/graph/report/dot.h"
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/graph/text/print.h"
 

@@ -3,16 +3,18 @@
 #include <stdexcept>
 
 #include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/work.h"
 #include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/program_json.h"
-#include "flambeau/graph/canonical.h"
-#include "flambeau/graph/compare.h"
-#include "flambeau/graph/dot.h"
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/canonical.h"
+#include "flambeau/graph/report/compare.h"
+#include "flambeau/graph/report/dot.h"
+#include "flambeau/graph/report/summary.h"
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/graph/text/print.h"
 #include "flambeau/graph/verify/verify.h"
+#include "flambeau/passes/passes.h"
 
 namespace flambeau::hostile {
 namespace {
@@ -90,11 +92,24 @@ void write_and_read(const Package& package, PackageLayout layout, uint64_t file_
   }
 }
 
+// As 'flambeau convert --simplify' does. A valid program stays one.
+void simplify(const ExportedProgram& program, bool is_valid) {
+  static const ops::Library library;
+  ExportedProgram simple = program.clone();
+  const WorkScope scope({.seconds = 2, .bytes = 32U << 20});
+  if (attempt_program([&] { passes::simplify(simple, library); })) return;
+  simple.graph().for_each_graph([](const graph::Graph& graph) { graph.lint(); });
+  print_and_parse(simple, pt2::write_program(simple));
+  if (!is_valid) return;
+  if (const std::vector<graph::Finding> found = graph::verify(simple); !found.empty())
+    throw std::logic_error("simplified it is not valid: " + found.front().to_string());
+}
+
 }  // namespace
 
 void exercise_program(const ExportedProgram& program) {
   program.graph().for_each_graph([](const graph::Graph& graph) { graph.lint(); });
-  graph::verify(program);
+  const bool is_valid = graph::verify(program).empty();
   graph::summarize(program);
   graph::to_text(program);
   graph::to_dot(program, {.modules = true});
@@ -110,6 +125,7 @@ void exercise_program(const ExportedProgram& program) {
     if (pt2::write_program(pt2::read_program(once, notes)) != once)
       throw std::logic_error("the canonical form reads as another program");
   });
+  simplify(program, is_valid);
   attempt_program([&] { pt2::read_example_inputs(program); });
   attempt_program([&] {
     ExportedProgram older = program.clone();

@@ -56,6 +56,14 @@ def test_names_the_kind(name, flambeau):
     assert found["bytes"] == (FOLDER / name).stat().st_size
 
 
+def test_inspects_what_pytorch_2_4_wrote(flambeau, fixtures):
+    programs = sorted((fixtures / "torch-2.4").glob("*.pt2"))
+    assert programs
+    for path in programs:
+        found = flambeau.json("inspect", path)
+        assert found["kind"] == "pt2_old_layout" and found["programs"], path
+
+
 def test_an_archive_of_other_things(flambeau, fixtures):
     found = flambeau.json("inspect", fixtures / "graphs-torch-2.11.zip")
     assert found["kind"] == "zip" and len(found["records"]) == 35 and found["tensors"] == []

@@ -1,6 +1,7 @@
 // Breaks every given file in many ways and does to each what the command could do (see tests/hostile/). A
 // crash, a hang, too much memory, or an exception that is no Error is a finding; its bytes are kept.
-//   mutate [--count N] [--seed S] [--jobs J] [--seconds T] [--findings FOLDER] FILE|FOLDER...
+//   mutate [--count N] [--seed S] [--jobs J] [--seconds T] [--total T] [--findings FOLDER] FILE|FOLDER...
+//       --seconds: for one mutation; --total: for all, of which then as many of each file are done as fit
 //   mutate --replay FILE...    without mutating, in this process: for a debugger
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -38,6 +39,7 @@ struct Options {
   uint64_t seed = 1;
   int jobs = 1;
   int seconds = 5;
+  int total = 0;  // seconds; 0 for no limit
   fs::path findings = "mutate-findings";
   bool replay = false;
   std::vector<std::string> paths;
@@ -120,10 +122,23 @@ Outcome run_once(Bytes bytes, int seconds) {
   return outcome;
 }
 
+// What one process does at a time: some mutations of a file.
+struct Piece {
+  size_t input;
+  uint64_t first;
+  uint64_t end;
+};
+constexpr uint64_t kMutationsOfAPiece = 50;
+
 class Campaign {
  public:
   Campaign(const Options& options, Mutator mutator) : options_(options), mutator_(std::move(mutator)) {
-    const size_t size = sizeof(Tally) * mutator_.inputs().size();
+    for (uint64_t first = 0; first < options_.count; first += kMutationsOfAPiece) {
+      const uint64_t end = std::min(first + kMutationsOfAPiece, options_.count);
+      for (size_t input = 0; input < mutator_.inputs().size(); ++input)
+        pieces_.push_back({input, first, end});
+    }
+    const size_t size = sizeof(Tally) * std::max<size_t>(1, pieces_.size());
     void* shared = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) throw std::bad_alloc();
     tallies_ = static_cast<Tally*>(shared);
@@ -131,56 +146,62 @@ class Campaign {
 
   int run() {
     const auto start = std::chrono::steady_clock::now();
-    for (size_t input = 0; input < mutator_.inputs().size(); ++input) {
+    const auto passed = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    for (size_t piece = 0; piece < pieces_.size(); ++piece) {
       if (running_.size() == static_cast<size_t>(options_.jobs)) wait_for_one();
-      begin(input, 0);
+      if (options_.total > 0 && passed() > options_.total) break;
+      begin(piece, pieces_[piece].first);
     }
     while (!running_.empty()) wait_for_one();
-    return summarize(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return summarize(passed());
   }
 
  private:
-  fs::path finding_path(size_t input, uint64_t number) const {
-    std::string name = mutator_.inputs()[input].name;
+  const std::string& name_of(size_t piece) const { return mutator_.inputs()[pieces_[piece].input].name; }
+  fs::path finding_path(size_t piece, uint64_t number) const {
+    std::string name = name_of(piece);
     std::ranges::replace(name, '/', '+');
     return options_.findings / fmt::format("{}.seed{}.{}", name, options_.seed, number);
   }
-  fs::path log_path(size_t input) const { return finding_path(input, 0).string() + ".log"; }
-
-  void keep(size_t input, uint64_t number, std::string_view problem) {
-    const fs::path path = finding_path(input, number);
-    fmt::print("FINDING {}, mutation {}: {}\n  kept as {}\n", mutator_.inputs()[input].name, number, problem,
-               path.string());
-    std::fflush(stdout);
-    const Bytes bytes = mutator_.mutate(input, number);
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    ++tallies_[input].findings;
+  fs::path log_path(size_t piece) const {
+    return finding_path(piece, pieces_[piece].first).string() + ".log";
   }
 
-  void begin(size_t input, uint64_t number) {
+  void keep(size_t piece, uint64_t number, std::string_view problem) {
+    const fs::path path = finding_path(piece, number);
+    fmt::print("FINDING {}, mutation {}: {}\n  kept as {}\n", name_of(piece), number, problem, path.string());
+    std::fflush(stdout);
+    const Bytes bytes = mutator_.mutate(pieces_[piece].input, number);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    ++tallies_[piece].findings;
+  }
+
+  void begin(size_t piece, uint64_t number) {
     std::fflush(stdout);
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error("no process can be started");
     if (child > 0) {
-      running_[child] = input;
+      running_[child] = piece;
       return;
     }
     // The sanitizers report on stderr.
-    if (std::freopen(log_path(input).c_str(), "w", stderr) == nullptr) std::abort();
-    work(input, number);
+    if (std::freopen(log_path(piece).c_str(), "w", stderr) == nullptr) std::abort();
+    work(piece, number);
     std::exit(0);  // looks for leaks
   }
 
-  void work(size_t input, uint64_t number) {
-    Tally& tally = tallies_[input];
-    for (; number < options_.count; ++number) {
+  void work(size_t piece, uint64_t number) {
+    Tally& tally = tallies_[piece];
+    for (; number < pieces_[piece].end; ++number) {
       tally.current = number;
-      Bytes bytes = mutator_.mutate(input, number);
+      Bytes bytes = mutator_.mutate(pieces_[piece].input, number);
       const size_t size = bytes.size();
       const Outcome outcome = run_once(std::move(bytes), options_.seconds);
       ++tally.done;
-      if (!outcome.problem.empty()) keep(input, number, outcome.problem);
+      if (!outcome.problem.empty()) keep(piece, number, outcome.problem);
       ++(outcome.refused ? tally.refused[static_cast<size_t>(*outcome.refused)] : tally.opened);
       if (outcome.seconds > tally.worst_seconds) {
         tally.worst_seconds = outcome.seconds;
@@ -193,7 +214,7 @@ class Campaign {
         tally.worst_memory_at = number;
       }
     }
-    tally.current = options_.count;
+    tally.current = pieces_[piece].end;
   }
 
   // Waits for a process; one that died leaves a finding, and another goes on behind it.
@@ -202,35 +223,35 @@ class Campaign {
     const pid_t child = wait(&status);
     const auto found = running_.find(child);
     if (found == running_.end()) throw std::runtime_error("a process got lost");
-    const size_t input = found->second;
+    const size_t piece = found->second;
     running_.erase(found);
-    const uint64_t number = tallies_[input].current;
+    const uint64_t number = tallies_[piece].current;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-      fs::remove(log_path(input));
+      fs::remove(log_path(piece));
       return;
     }
     std::string problem = fmt::format("ended with exit code {}", WEXITSTATUS(status));
     if (WIFSIGNALED(status)) problem = fmt::format("ended with signal {}", WTERMSIG(status));
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
       problem = fmt::format("took more than {} s", options_.seconds);
-    if (number >= options_.count) problem = "a leak: " + problem;
-    keep(input, number, problem);
-    const fs::path log = finding_path(input, number).string() + ".log";
-    if (log != log_path(input)) fs::rename(log_path(input), log);
-    if (number < options_.count) begin(input, number + 1);
+    if (number >= pieces_[piece].end) problem = "a leak: " + problem;
+    keep(piece, number, problem);
+    const fs::path log = finding_path(piece, number).string() + ".log";
+    if (log != log_path(piece)) fs::rename(log_path(piece), log);
+    if (number < pieces_[piece].end) begin(piece, number + 1);
   }
 
   int summarize(double seconds) const {
     Tally total{};
     size_t slowest = 0, largest = 0;
-    for (size_t input = 0; input < mutator_.inputs().size(); ++input) {
-      const Tally& tally = tallies_[input];
+    for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+      const Tally& tally = tallies_[piece];
       total.done += tally.done;
       total.opened += tally.opened;
       total.findings += tally.findings;
       for (size_t code = 0; code < kCodes; ++code) total.refused[code] += tally.refused[code];
-      if (tally.worst_seconds > tallies_[slowest].worst_seconds) slowest = input;
-      if (tally.worst_memory > tallies_[largest].worst_memory) largest = input;
+      if (tally.worst_seconds > tallies_[slowest].worst_seconds) slowest = piece;
+      if (tally.worst_memory > tallies_[largest].worst_memory) largest = piece;
     }
     fmt::print("files      {}\nmutations  {} in {:.0f} s, seed {}\nopened     {}\n", mutator_.inputs().size(),
                total.done, seconds, options_.seed, total.opened);
@@ -238,15 +259,15 @@ class Campaign {
       if (total.refused[code] == 0) continue;
       fmt::print("refused    {} as {}\n", total.refused[code], error_code_name(static_cast<ErrorCode>(code)));
     }
-    if (!mutator_.inputs().empty()) {
+    if (!pieces_.empty()) {
       const Tally& slow = tallies_[slowest];
-      fmt::print("slowest    {:.3f} s ({}, mutation {})\n", slow.worst_seconds,
-                 mutator_.inputs()[slowest].name, slow.worst_time_at);
+      fmt::print("slowest    {:.3f} s ({}, mutation {})\n", slow.worst_seconds, name_of(slowest),
+                 slow.worst_time_at);
       const Tally& large = tallies_[largest];
       if (HeapMeter::is_available()) {
         fmt::print("memory     {:.1f} MB at most, {:.0f}% of 64 MB + 16 x file ({}, mutation {})\n",
                    static_cast<double>(large.worst_peak) / (1 << 20), large.worst_memory * 100,
-                   mutator_.inputs()[largest].name, large.worst_memory_at);
+                   name_of(largest), large.worst_memory_at);
       } else {
         fmt::print("memory     not measured (build with the address sanitizer)\n");
       }
@@ -257,6 +278,7 @@ class Campaign {
 
   const Options& options_;
   Mutator mutator_;
+  std::vector<Piece> pieces_;
   Tally* tallies_ = nullptr;
   std::map<pid_t, size_t> running_;
 };
@@ -289,6 +311,8 @@ Options parse_options(int argc, char** argv) {
       options.count = std::stoull(value());
     } else if (name == "--seed") {
       options.seed = std::stoull(value());
+    } else if (name == "--total") {
+      options.total = std::max(0, std::stoi(value()));
     } else if (name == "--jobs") {
       options.jobs = std::max(1, std::stoi(value()));
     } else if (name == "--seconds") {

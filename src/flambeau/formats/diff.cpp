@@ -10,7 +10,7 @@
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/shards/shard_index.h"
 #include "flambeau/formats/tensor_pieces.h"
-#include "flambeau/graph/compare.h"
+#include "flambeau/graph/report/compare.h"
 
 namespace flambeau {
 namespace {

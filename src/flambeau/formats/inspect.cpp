@@ -132,8 +132,10 @@ void add_kind_notes(Inspection& result) {
 
 void inspect_zip(const RecordArchive& archive, Inspection& result, std::set<std::string>& globals) {
   result.producer = guess_producer(archive, result.kind);
-  result.format_version = archive.version();
   const bool has_byte_order = result.kind != FileKind::kNpz && result.kind != FileKind::kZip;
+  // In the others a record of that name is something else, such as the schema's version.
+  const bool has_version = has_byte_order && result.kind != FileKind::kPt2OldLayout;
+  if (has_version) result.format_version = archive.version();
   if (has_byte_order) result.byte_order = archive.byteorder() == ByteOrder::kBig ? "big" : "little";
   inspect_archive_pickles(archive, result, globals);
 }

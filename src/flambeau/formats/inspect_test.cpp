@@ -53,6 +53,17 @@ TEST(Inspect, WhoWroteIt) {
   EXPECT_EQ(inspect_file(archive_of({{"readme", "x"}})).producer, "");
 }
 
+// Only archives of PyTorch's writer tell their version in that record.
+TEST(Inspect, RecordsNamedVersion) {
+  EXPECT_EQ(inspect_file(archive_of({{"data.pkl", "\x80\x02N."}, {"version", "3\n"}})).format_version, 3);
+  const std::string program = testing::read_file(FLAMBEAU_GOLDEN_DIR "/pt2/weights.tied.canonical.json");
+  const Inspection old = inspect_file(
+      archive_of({{"serialized_exported_program.json", program.c_str()}, {"version", "5.3"}}, ""));
+  EXPECT_EQ(old.kind, FileKind::kPt2OldLayout);
+  EXPECT_EQ(old.format_version, std::nullopt);
+  EXPECT_EQ(inspect_file(archive_of({{"version", "later"}}, "")).kind, FileKind::kZip);
+}
+
 TEST(Inspect, BigEndian) { EXPECT_EQ(inspect_file(golden_file("big_endian.pt")).byte_order, "big"); }
 
 TEST(Inspect, UnknownFilesAreShown) {

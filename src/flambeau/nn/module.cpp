@@ -38,8 +38,10 @@ class SeenTensors {
 }  // namespace
 
 bool is_same_tensor(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && a.dtype() == b.dtype() && a.offset() == b.offset() &&
-         a.sizes() == b.sizes() && a.strides() == b.strides();
+  if (a.storage() != b.storage()) return false;
+  if (a.is_traced() || b.is_traced()) return true;  // each has a storage of its own
+  return a.dtype() == b.dtype() && a.offset() == b.offset() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
 }
 
 std::string Module::class_name() const {

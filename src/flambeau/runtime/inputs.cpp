@@ -32,7 +32,7 @@ bool is_same_number(const Scalar& a, const Scalar& b) {
 std::string text_of(const SymInt& number) { return symbolic::to_string(number.expr()); }
 
 bool is_traced(const Value& value) {
-  return value.is<SymInt>() || (value.is_tensor() && value.tensor().symbolic_geometry() != nullptr);
+  return value.is<SymInt>() || (value.is_tensor() && value.tensor().is_traced());
 }
 
 // An input that is a number, or nothing where it is none that can be compared.

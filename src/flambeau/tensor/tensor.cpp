@@ -7,6 +7,7 @@
 
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
+#include "flambeau/symbolic/text/print.h"
 #include "flambeau/tensor/elements/strided_copy.h"
 
 namespace flambeau {
@@ -174,13 +175,13 @@ uint64_t Tensor::byte_count() const {
     return total;
   }
   const DTypeInfo& info = dtype_info(dtype_);
-  const auto count = static_cast<uint64_t>(count_);
+  const auto count = static_cast<uint64_t>(element_count());
   return (count + info.per_byte - 1) / info.per_byte * info.size;
 }
 
 bool Tensor::is_contiguous() const {
   if (layout_ != Layout::kStrided) return false;
-  if (count_ == 0) return true;
+  if (element_count() == 0) return true;
   int64_t expected = 1;
   for (size_t i = dim(); i-- > 0;) {
     if (sizes()[i] == 1) continue;
@@ -205,14 +206,47 @@ MutableByteSpan Tensor::mutable_contiguous_bytes() {
   return {const_cast<uint8_t*>(bytes.data()), bytes.size()};  // the storage itself is mutable
 }
 
+struct Tensor::Traced {
+  SymbolicGeometry geometry;
+  std::optional<symbolic::SymInt> symbol = {};
+};
+
 Tensor Tensor::symbolic(DType dtype, SymbolicGeometry geometry, Device device) {
   Tensor result;
   result.defined_ = true;
   result.dtype_ = dtype;
   result.device_ = device;
-  result.symbolic_ = std::make_shared<const SymbolicGeometry>(std::move(geometry));
+  result.traced_ = std::make_shared<const Traced>(Traced{std::move(geometry)});
   result.storage_ = Storage::meta(0);
   return result;
+}
+
+Tensor Tensor::of_symbol(const symbolic::SymInt& number) {
+  Tensor result = symbolic(DType::kInt64, {});
+  result.traced_ = std::make_shared<const Traced>(Traced{{}, number});
+  result.is_wrapped_number_ = true;
+  return result;
+}
+
+const symbolic::SymInt* Tensor::symbol() const {
+  return is_traced() && traced_->symbol ? &*traced_->symbol : nullptr;
+}
+
+size_t Tensor::traced_dim() const { return traced_->geometry.sizes.size(); }
+
+void Tensor::fail_traced() const {
+  throw Error(ErrorCode::kInternal,
+              fmt::format("the tensor {} is traced: it has no data, and its sizes may be symbols", summary()),
+              "ask for sizes with nn::size() or shape_of(), which give symbols too");
+}
+
+SymbolicGeometry shape_of(const Tensor& tensor) {
+  if (tensor.is_traced()) return tensor.traced_->geometry;
+  SymbolicGeometry shape;
+  for (const int64_t size : tensor.sizes()) shape.sizes.push_back(size);
+  for (const int64_t stride : tensor.strides()) shape.strides.push_back(stride);
+  shape.offset = tensor.offset();
+  return shape;
 }
 
 Tensor Tensor::with_geometry(Geometry geometry) const { return with_geometry(std::move(geometry), dtype_); }
@@ -252,7 +286,11 @@ Tensor Tensor::to_contiguous() const {
 
 std::string Tensor::summary() const {
   if (!defined_) return "undefined";
-  std::string text = fmt::format("{}[{}]", dtype_name(dtype_), fmt::join(sizes(), ", "));
+  std::string text(dtype_name(dtype_));
+  text += '[';
+  for (const symbolic::SymInt& size : shape_of(*this).sizes)
+    text += (text.back() == '[' ? "" : ", ") + symbolic::to_string(size.expr());
+  text += ']';
   if (layout_ != Layout::kStrided) text += fmt::format(" ({})", layout_name(layout_));
   return text;
 }

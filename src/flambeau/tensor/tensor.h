@@ -68,8 +68,11 @@ class Tensor {
   // indices themselves (see validate_sparse_indices). Throws Error(kCorrupt).
   static Tensor sparse(Layout layout, std::span<const int64_t> sizes, SparseParts parts);
 
-  // A traced tensor: sizes that may be symbols, and no data. Its plain sizes() are empty.
+  // A traced tensor: sizes that may be symbols, and no data. shape_of() tells its sizes; its plain sizes(),
+  // strides() and the like throw Error(kInternal).
   static Tensor symbolic(DType dtype, SymbolicGeometry geometry, Device device = {});
+  // A symbol that stands where a tensor is expected: a traced wrapped number.
+  static Tensor of_symbol(const symbolic::SymInt& number);
 
   bool defined() const { return defined_; }
   DType dtype() const { return dtype_; }
@@ -83,17 +86,29 @@ class Tensor {
   bool is_wrapped_number() const { return is_wrapped_number_; }
   void set_wrapped_number(bool value) { is_wrapped_number_ = value; }
 
-  size_t dim() const { return geometry_.sizes.size(); }
-  const Dims& sizes() const { return geometry_.sizes; }
-  const Dims& strides() const { return geometry_.strides; }
-  int64_t offset() const { return geometry_.offset; }
-  const Geometry& geometry() const { return geometry_; }
-  int64_t element_count() const { return count_; }
+  bool is_traced() const { return traced_ != nullptr; }
+  // The symbol that a traced tensor stands for; null for all others.
+  const symbolic::SymInt* symbol() const;
+
+  size_t dim() const { return is_traced() ? traced_dim() : geometry_.sizes.size(); }
+  const Dims& sizes() const { return geometry().sizes; }
+  const Dims& strides() const { return geometry().strides; }
+  int64_t offset() const { return geometry().offset; }
+  const Geometry& geometry() const {
+    if (is_traced()) [[unlikely]]
+      fail_traced();
+    return geometry_;
+  }
+  int64_t element_count() const {
+    if (is_traced()) [[unlikely]]
+      fail_traced();
+    return count_;
+  }
   size_t element_size() const { return dtype_size(dtype_); }
   // Bytes from one element of a dimension to the next. 0 without elements: strides of nothing may be as large
   // as numbers go.
   int64_t byte_stride(size_t d) const {
-    return count_ == 0 ? 0 : strides()[d] * static_cast<int64_t>(element_size());
+    return element_count() == 0 ? 0 : strides()[d] * static_cast<int64_t>(element_size());
   }
   // Bytes the elements take when packed together; for sparse tensors, of all parts.
   uint64_t byte_count() const;
@@ -103,8 +118,6 @@ class Tensor {
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   // Null unless quantized.
   const Quantizer* quantizer() const { return quantizer_.get(); }
-  // Null unless traced.
-  const SymbolicGeometry* symbolic_geometry() const { return symbolic_.get(); }
   // Null unless sparse.
   const SparseParts* sparse_parts() const { return sparse_.get(); }
 
@@ -141,6 +154,11 @@ class Tensor {
   std::string summary() const;
 
  private:
+  struct Traced;
+  friend SymbolicGeometry shape_of(const Tensor& tensor);
+
+  [[noreturn, gnu::cold]] void fail_traced() const;
+  size_t traced_dim() const;
   size_t byte_offset() const { return static_cast<size_t>(geometry_.offset) * element_size(); }
 
   bool defined_ = false;
@@ -154,15 +172,17 @@ class Tensor {
   std::shared_ptr<Storage> storage_;
   std::shared_ptr<const Quantizer> quantizer_;
   std::shared_ptr<const SparseParts> sparse_;
-  std::shared_ptr<const SymbolicGeometry> symbolic_;
+  std::shared_ptr<const Traced> traced_;
 };
 
-// The geometry of a traced tensor.
+// A geometry of numbers that may be symbols.
 struct SymbolicGeometry {
   ShortList<symbolic::SymInt> sizes;
   ShortList<symbolic::SymInt> strides;
   symbolic::SymInt offset;
 };
+// Of a tensor of either kind: what code asks that runs while tracing, too.
+SymbolicGeometry shape_of(const Tensor& tensor);
 
 // How quantized integers map to real numbers: real = (q - zero_point) * scale.
 struct Quantizer {

@@ -1,7 +1,9 @@
 #include "flambeau/tensor/tensor.h"
 
 #include <limits>
+#include <stdexcept>
 
+#include "flambeau/symbolic/build.h"
 #include "flambeau/tensor/test_support.h"
 
 namespace flambeau {
@@ -215,6 +217,61 @@ TEST(Tensor, NamesLayoutsAndSchemes) {
     EXPECT_EQ(scheme_name(*scheme_from_name(name)), name);
   }
   EXPECT_FALSE(scheme_from_name("per_row").has_value());
+}
+
+class NoQuestions : public symbolic::Decider {
+ public:
+  bool decide(const symbolic::Expr&) override { throw std::logic_error("nothing is to be asked"); }
+};
+
+TEST(Tensor, TracedOnesHaveNoPlainSizes) {
+  NoQuestions decider;
+  const symbolic::SymInt rows(symbolic::symbol("s0"), decider);
+  const Tensor traced =
+      Tensor::symbolic(DType::kFloat32, {.sizes = {rows, 3}, .strides = {3, 1}, .offset = rows * 2});
+  EXPECT_TRUE(traced.is_traced());
+  EXPECT_EQ(traced.dim(), 2U);
+  EXPECT_EQ(traced.summary(), "float32[s0, 3]");
+  EXPECT_EQ(traced.symbol(), nullptr);
+  const std::string refusal =
+      "the tensor float32[s0, 3] is traced: it has no data, and its sizes may be symbols "
+      "(ask for sizes with nn::size() or shape_of(), which give symbols too)";
+  EXPECT_EQ(error_code([&] { traced.sizes(); }), ErrorCode::kInternal);
+  EXPECT_EQ(error_text([&] { traced.sizes(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.strides(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.offset(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.geometry(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.element_count(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.byte_count(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.is_contiguous(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.contiguous_bytes(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.to_contiguous(); }), refusal);
+  EXPECT_EQ(error_text([&] { traced.byte_stride(0); }), refusal);
+}
+
+TEST(Tensor, TellsTheShapeOfEitherKind) {
+  NoQuestions decider;
+  const symbolic::SymInt rows(symbolic::symbol("s0"), decider);
+  const SymbolicGeometry traced =
+      shape_of(Tensor::symbolic(DType::kFloat32, {.sizes = {rows, 3}, .strides = {3, 1}, .offset = rows}));
+  EXPECT_EQ(traced.sizes[0].expr(), rows.expr());
+  EXPECT_EQ(traced.sizes[1].literal(), 3);
+  EXPECT_EQ(traced.offset.expr(), rows.expr());
+  const SymbolicGeometry plain = shape_of(floats({{2, 3}, {1, 2}, 1}, 8));
+  EXPECT_EQ(plain.sizes[1].literal(), 3);
+  EXPECT_EQ(plain.strides[1].literal(), 2);
+  EXPECT_EQ(plain.offset.literal(), 1);
+}
+
+TEST(Tensor, StandsForASymbol) {
+  NoQuestions decider;
+  const symbolic::SymInt rows(symbolic::symbol("s0"), decider);
+  const Tensor number = Tensor::of_symbol(rows);
+  EXPECT_TRUE(number.is_traced() && number.is_wrapped_number());
+  EXPECT_EQ(number.dim(), 0U);
+  ASSERT_NE(number.symbol(), nullptr);
+  EXPECT_EQ(number.symbol()->expr(), rows.expr());
+  EXPECT_EQ(shape_of(number).offset.literal(), 0);
 }
 
 }  // namespace

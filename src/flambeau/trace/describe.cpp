@@ -23,15 +23,10 @@ graph::TensorMeta Describer::describe(const Tensor& tensor) {
   meta.dtype = tensor.dtype();
   meta.requires_grad = tensor.requires_grad();
   meta.device = graph::DeviceSpec::of(tensor.device());
-  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) {
-    for (const symbolic::SymInt& size : geometry->sizes) meta.sizes.push_back(describe(size));
-    for (const symbolic::SymInt& stride : geometry->strides) meta.strides.push_back(describe(stride));
-    meta.storage_offset = describe(geometry->offset);
-  } else {
-    for (const int64_t size : tensor.sizes()) meta.sizes.emplace_back(size);
-    for (const int64_t stride : tensor.strides()) meta.strides.emplace_back(stride);
-    meta.storage_offset = tensor.offset();
-  }
+  const SymbolicGeometry shape = shape_of(tensor);
+  for (const symbolic::SymInt& size : shape.sizes) meta.sizes.push_back(describe(size));
+  for (const symbolic::SymInt& stride : shape.strides) meta.strides.push_back(describe(stride));
+  meta.storage_offset = describe(shape.offset);
   return meta;
 }
 

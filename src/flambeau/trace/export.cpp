@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/dimension_names.h"
+#include "flambeau/graph/report/dimension_names.h"
 #include "flambeau/graph/verify/verify.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/shapes/input_shapes.h"
@@ -216,7 +216,7 @@ class Exporter {
   }
 
   graph::Value& lift(const Tensor& tensor) {
-    if (!tensor.storage() || tensor.symbolic_geometry() != nullptr) {
+    if (!tensor.storage() || tensor.is_traced()) {
       throw Error(ErrorCode::kInvalidArgument, "a tensor of another trace is used here",
                   "do not keep tensors of forward() outside of it");
     }

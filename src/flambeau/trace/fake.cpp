@@ -37,10 +37,9 @@ Tensor make_fake(const ops::Info<SymInt>& info) {
 }
 
 bool has_symbols(const Value& value) {
-  if (const Tensor* const tensor = value.get_if<Tensor>()) return tensor->symbolic_geometry() != nullptr;
+  if (const Tensor* const tensor = value.get_if<Tensor>()) return tensor->is_traced();
   if (const TensorList* const tensors = value.get_if<TensorList>()) {
-    return std::ranges::any_of(*tensors,
-                               [](const Tensor& tensor) { return tensor.symbolic_geometry() != nullptr; });
+    return std::ranges::any_of(*tensors, &Tensor::is_traced);
   }
   if (const SymInt* const number = value.get_if<SymInt>()) return !number->is_literal();
   return value.is<SymIntList>();

@@ -99,6 +99,19 @@ class Tracer : public ops::Interceptor {
     std::optional<size_t> dim = {};
   };
 
+  // Sets a flag while it lives.
+  class Within {
+   public:
+    explicit Within(bool& flag) : flag_(flag), before_(flag) { flag_ = true; }
+    ~Within() { flag_ = before_; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+   private:
+    bool& flag_;
+    bool before_;
+  };
+
   std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
   // What data decides: symbols of its own. Nothing where the operator is another one.

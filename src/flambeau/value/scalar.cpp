@@ -1,6 +1,11 @@
 #include "flambeau/value/scalar.h"
 
+#include <fmt/format.h>
+
 #include <limits>
+
+#include "flambeau/base/error.h"
+#include "flambeau/symbolic/text/print.h"
 
 namespace flambeau {
 
@@ -10,7 +15,21 @@ DType Scalar::dtype() const {
   return is_bool() ? DType::kBool : DType::kComplex128;
 }
 
+void Scalar::fail_symbol() const {
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("the number {} is a symbol: it is not known while tracing",
+                          symbolic::to_string(symbol_.expr())),
+              "give this operator a number that does not depend on sizes");
+}
+
+bool Scalar::operator==(const Scalar& other) const {
+  if (is_symbol() || other.is_symbol())
+    return is_symbol() && other.is_symbol() && symbol_.expr() == other.symbol_.expr();
+  return data_ == other.data_;
+}
+
 double Scalar::to_double() const {
+  require_known();
   if (const auto* number = std::get_if<int64_t>(&data_)) return static_cast<double>(*number);
   if (const auto* number = std::get_if<double>(&data_)) return *number;
   if (const auto* number = std::get_if<bool>(&data_)) return *number ? 1 : 0;
@@ -18,6 +37,7 @@ double Scalar::to_double() const {
 }
 
 int64_t Scalar::to_int() const {
+  require_known();
   if (const auto* number = std::get_if<int64_t>(&data_)) return *number;
   if (const auto* number = std::get_if<bool>(&data_)) return *number ? 1 : 0;
   const double number = to_double();
@@ -27,6 +47,7 @@ int64_t Scalar::to_int() const {
 }
 
 bool Scalar::to_bool() const {
+  require_known();
   if (const auto* number = std::get_if<int64_t>(&data_)) return *number != 0;
   if (const auto* number = std::get_if<bool>(&data_)) return *number;
   return to_complex() != std::complex<double>{};

@@ -38,7 +38,9 @@ std::string complex_text(std::complex<double> number) {
 }  // namespace
 
 Value::Value(const Scalar& scalar) {
-  if (scalar.is_int()) {
+  if (scalar.is_symbol()) {
+    data_ = scalar.symbol();
+  } else if (scalar.is_int()) {
     data_ = scalar.to_int();
   } else if (scalar.is_float()) {
     data_ = scalar.to_double();
@@ -58,6 +60,7 @@ Scalar Value::scalar() const {
   if (const auto* number = get_if<double>()) return *number;
   if (const auto* number = get_if<bool>()) return *number;
   if (const auto* number = get_if<std::complex<double>>()) return *number;
+  if (const auto* number = get_if<SymInt>()) return *number;
   fail("number");
 }
 

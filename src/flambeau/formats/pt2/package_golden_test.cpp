@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "flambeau/formats/pt2/package_test_files.h"
-#include "flambeau/graph/canonical.h"
-#include "flambeau/graph/compare.h"
+#include "flambeau/graph/report/canonical.h"
+#include "flambeau/graph/report/compare.h"
 #include "flambeau/graph/verify/verify.h"
 #include "support/temporary_folder.h"
 

@@ -4,9 +4,9 @@
 
 #include "flambeau/formats/pt2/package_test_files.h"
 #include "flambeau/formats/pt2/upgrade/test_programs.h"
-#include "flambeau/graph/canonical.h"
-#include "flambeau/graph/compare.h"
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/canonical.h"
+#include "flambeau/graph/report/compare.h"
+#include "flambeau/graph/report/summary.h"
 #include "flambeau/graph/text/print.h"
 #include "flambeau/graph/verify/verify.h"
 

@@ -8,7 +8,7 @@
 #include "flambeau/formats/pt2/schema_versions.h"
 #include "flambeau/formats/pt2/upgrade/test_programs.h"
 #include "flambeau/formats/pt2/upgrade/walk.h"
-#include "flambeau/graph/canonical.h"
+#include "flambeau/graph/report/canonical.h"
 #include "flambeau/graph/verify/verify.h"
 
 namespace flambeau::pt2 {

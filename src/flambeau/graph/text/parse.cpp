@@ -5,26 +5,12 @@
 #include "flambeau/base/utf8.h"
 #include "flambeau/graph/text/build.h"
 #include "flambeau/graph/text/sections.h"
+#include "flambeau/graph/text/signature.h"
 
 namespace flambeau::graph {
 namespace {
 
 constexpr size_t kMaxText = size_t{1} << 30;
-
-struct SpecText {
-  bool is_input = true;
-  std::string name;
-  TextPlace place;
-  std::string_view kind;
-  TextPlace kind_place;
-  std::optional<std::string> target;
-  std::optional<bool> persistent;
-  std::optional<Literal> constant;  // of constant inputs
-  std::optional<Literal> literal;
-  KindSpec as;
-  std::optional<TextString> json;
-  std::optional<TextString> extras;
-};
 
 struct CallText {
   std::vector<Literal> inputs, outputs;
@@ -46,7 +32,7 @@ class ProgramParser {
     while (!scanner_.at_end()) section();
     TextTables tables{program_.style, std::move(exprs_), std::move(texts_), {}};
     build_graph(*graph_, tables, program_.graph());
-    for (SpecText& spec : specs_) add_spec(spec);
+    add_signature(specs_, program_);
     for (size_t i = 0; i < calls_.size(); ++i) {
       if (!program_.module_call_graph[i].signature) continue;
       program_.module_call_graph[i].signature->inputs = arguments(calls_[i].inputs, calls_[i].input_kinds);
@@ -186,6 +172,12 @@ class ProgramParser {
     next();
   }
 
+  void signature() {
+    scanner_.expect(":");
+    next();
+    for (SpecText& spec : parse_signature(scanner_)) specs_.push_back(std::move(spec));
+  }
+
   void named_tuple() {
     ExportedProgram::NamedTupleDef& tuple = program_.named_tuples.emplace_back();
     tuple.name = quoted("a type");
@@ -259,74 +251,6 @@ class ProgramParser {
     next();
   }
 
-  void signature() {
-    scanner_.expect(":");
-    next();
-    bool is_input = true;
-    while (!scanner_.at_end() && scanner_.indent() > 0) {
-      if (scanner_.last_comment() == "# inputs") is_input = true;
-      if (scanner_.last_comment() == "# outputs") is_input = false;
-      SpecText& spec = specs_.emplace_back();
-      spec.is_input = is_input;
-      spec.place = scanner_.place();
-      if (scanner_.peek() != ':') spec.name = scanner_.name("a name");
-      scanner_.expect(":");
-      spec.kind_place = scanner_.place();
-      spec.kind = scanner_.word("what it is, such as USER_INPUT");
-      if (scanner_.accept("target")) {
-        scanner_.expect("=");
-        spec.target = quoted("a target in quotes");
-      }
-      if (scanner_.accept("persistent")) {
-        scanner_.expect("=");
-        spec.persistent = scanner_.accept("True");
-        if (!*spec.persistent) scanner_.expect("False");
-      }
-      if (scanner_.accept("#|")) spec_notes(spec);
-      next();
-    }
-  }
-
-  void spec_notes(SpecText& spec) {
-    do {
-      if (scanner_.accept("constant")) {
-        spec.constant = parse_literal(scanner_);
-      } else if (scanner_.accept("=")) {
-        spec.literal = parse_literal(scanner_);
-        if (scanner_.accept("as")) spec.as = parse_kind(scanner_);
-      } else if (scanner_.accept("as")) {
-        spec.as = parse_kind(scanner_);
-      } else if (scanner_.accept("json")) {
-        const TextPlace place = scanner_.place();
-        spec.json = TextString{quoted("JSON in quotes"), place};
-      } else if (scanner_.accept("extra")) {
-        const TextPlace place = scanner_.place();
-        spec.extras = TextString{quoted("JSON in quotes"), place};
-      } else {
-        scanner_.fail_expected("a note that belongs here");
-      }
-    } while (scanner_.accept(";"));
-  }
-
-  static json::Member member_of(const TextString& text) {
-    return at_place(text.place, [&] {
-      json::Value tree = json::parse(text.text);
-      if (tree.as_object().size() != 1) throw Error(ErrorCode::kCorrupt, "expected an object of one member");
-      return std::move(tree.as_object().front());
-    });
-  }
-
-  Argument argument(const SpecText& spec) {
-    ArgumentMaker maker{program_.graph(), {}};
-    if (spec.literal) return maker.make(*spec.literal, spec.as);
-    Literal name;
-    name.kind = Literal::Kind::kName;
-    name.text = spec.name;
-    name.place = spec.place;
-    if (spec.name.empty()) fail_at(spec.place, "the entry names no value and has no constant");
-    return maker.make(name, spec.as);
-  }
-
   std::vector<Argument> arguments(const std::vector<Literal>& literals, const std::vector<KindSpec>& kinds) {
     ArgumentMaker maker{program_.graph(), {}};
     std::vector<Argument> made;
@@ -334,87 +258,6 @@ class ProgramParser {
       made.push_back(maker.make(literals[i], kinds.empty() ? KindSpec() : kinds[i]));
     }
     return made;
-  }
-
-  void add_spec(const SpecText& spec) {
-    Extras extras;
-    if (spec.extras) extras = parse_extras(spec.extras->text, spec.extras->place);
-    if (spec.kind == "UNKNOWN" && !spec.json) {
-      fail_at(spec.kind_place, "an entry of unknown kind needs json '{...}' in its comment");
-    }
-    if (spec.is_input) {
-      add_input(spec, std::move(extras));
-    } else {
-      add_output(spec, std::move(extras));
-    }
-  }
-
-  void add_input(const SpecText& spec, Extras extras) {
-    InputSpec made;
-    made.kind = input_kind(spec);
-    made.extras = std::move(extras);
-    if (made.kind == InputKind::kUnknown) {
-      made.unknown = member_of(*spec.json);
-    } else if (made.kind == InputKind::kConstantInput) {
-      made.target = spec.name;
-      made.value = constant(*spec.constant);
-    } else {
-      made.argument = argument(spec);
-      made.target = spec.target.value_or("");
-      made.persistent = spec.persistent.value_or(true);
-    }
-    program_.signature.inputs.push_back(std::move(made));
-  }
-
-  void add_output(const SpecText& spec, Extras extras) {
-    OutputSpec made;
-    made.kind = output_kind(spec);
-    made.extras = std::move(extras);
-    if (made.kind == OutputKind::kUnknown) {
-      made.unknown = member_of(*spec.json);
-    } else {
-      made.argument = argument(spec);
-      const bool is_of_input =
-          made.kind == OutputKind::kGradientToUserInput || made.kind == OutputKind::kUserInputMutation;
-      if (is_of_input && spec.target) {
-        made.input = ValueRef(program_.graph().value(*spec.target));
-      } else {
-        made.target = spec.target.value_or("");
-      }
-    }
-    program_.signature.outputs.push_back(std::move(made));
-  }
-
-  static InputKind input_kind(const SpecText& spec) {
-    if (spec.constant && spec.kind == "USER_INPUT") return InputKind::kConstantInput;
-    for (size_t i = 0; i <= static_cast<size_t>(InputKind::kUnknown); ++i) {
-      if (input_kind_word(static_cast<InputKind>(i)) == spec.kind) return static_cast<InputKind>(i);
-    }
-    fail_at(spec.kind_place, fmt::format("'{}' is no kind of input", printable(spec.kind)));
-  }
-
-  static OutputKind output_kind(const SpecText& spec) {
-    for (size_t i = 0; i <= static_cast<size_t>(OutputKind::kUnknown); ++i) {
-      if (output_kind_word(static_cast<OutputKind>(i)) == spec.kind) return static_cast<OutputKind>(i);
-    }
-    fail_at(spec.kind_place, fmt::format("'{}' is no kind of output", printable(spec.kind)));
-  }
-
-  static ConstantValue constant(const Literal& literal) {
-    switch (literal.kind) {
-      case Literal::Kind::kNone:
-        return {};
-      case Literal::Kind::kInteger:
-        return literal.integer;
-      case Literal::Kind::kReal:
-        return literal.number.real();
-      case Literal::Kind::kString:
-        return literal.text;
-      case Literal::Kind::kBool:
-        return literal.flag;
-      default:
-        fail_at(literal.place, "expected None, a number, a string, True or False");
-    }
   }
 
   void argument_list(std::vector<Literal>& literals, std::vector<KindSpec>& kinds) {

@@ -43,6 +43,14 @@ TEST(TextParse, EverythingComesBack) {
   EXPECT_EQ(lossless(parse_text(text)), text);
 }
 
+// A damaged file may have one; it is not the same as no name.
+TEST(TextParse, AnEmptyNameComesBack) {
+  const std::string text = changed("\n    n: USER_INPUT", "\n    %'': USER_INPUT");
+  EXPECT_EQ(lossless(parse_text(text)), text);
+  const std::string unnamed = changed("\n    n: USER_INPUT", "\n    : USER_INPUT");
+  EXPECT_NE(error_of(unnamed).find("the entry names no value and has no constant"), std::string::npos);
+}
+
 TEST(TextParse, ValuesAreWhatTheTextSays) {
   const ExportedProgram program = parse_text(everything());
   const Graph& graph = program.graph();

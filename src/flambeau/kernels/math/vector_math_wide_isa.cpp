@@ -1,6 +1,6 @@
 // Loops of vector_math over angles; and over float that compute in double: functions that are called less
 // often, where the textbook formula in double is right to the last digit of a float.
-#include "flambeau/kernels/math/vector_math_core.h"
+#include "flambeau/kernels/math/vector_math_angles.h"
 #include "flambeau/kernels/math/vector_math_loops.h"
 
 namespace flambeau::kernels::vector_math::FLAMBEAU_ISA {

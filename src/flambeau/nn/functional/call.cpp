@@ -2,7 +2,6 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/info.h"
-#include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::nn {
 namespace {
@@ -36,7 +35,7 @@ std::vector<Value> call_values(const std::source_location& where, std::string_vi
   return ops::call(context, op, ops::bind_arguments(op.schema, positional, keywords));
 }
 
-SymIntList sizes(const Tensor& x) { return ops::sizes_of(x); }
+SymIntList sizes(const Tensor& x) { return shape_of(x).sizes; }
 
 SymInt size(const Tensor& x, int64_t dim) {
   const SymIntList all = sizes(x);
@@ -47,10 +46,10 @@ SymInt size(const Tensor& x, int64_t dim) {
   return all[place];
 }
 
-int64_t dim(const Tensor& x) { return static_cast<int64_t>(sizes(x).size()); }
+int64_t dim(const Tensor& x) { return static_cast<int64_t>(x.dim()); }
 
 SymInt numel(const Tensor& x) {
-  if (x.symbolic_geometry() != nullptr && observer() != nullptr) observer()->read_size(x, std::nullopt);
+  if (x.is_traced() && observer() != nullptr) observer()->read_size(x, std::nullopt);
   SymInt count = 1;
   for (const SymInt& size : sizes(x)) count *= size;
   return count;

@@ -107,13 +107,13 @@ Tensor stack(const TensorList& tensors, int64_t dim, std::source_location where)
 }
 
 bool is_contiguous(const Tensor& x) {
-  const SymbolicGeometry* const geometry = x.symbolic_geometry();
-  if (geometry == nullptr) return x.is_contiguous();
+  if (!x.is_traced()) return x.is_contiguous();
+  const SymbolicGeometry shape = shape_of(x);
   SymInt expected = 1;
-  for (size_t d = geometry->sizes.size(); d-- > 0;) {
-    if (geometry->sizes[d] == SymInt(1)) continue;
-    if (!(geometry->strides[d] == expected)) return false;
-    expected *= geometry->sizes[d];
+  for (size_t d = shape.sizes.size(); d-- > 0;) {
+    if (shape.sizes[d] == SymInt(1)) continue;
+    if (!(shape.strides[d] == expected)) return false;
+    expected *= shape.sizes[d];
   }
   return true;
 }

@@ -23,11 +23,6 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, "MultiheadAttention: " + what, remedy);
 }
 
-// The same object in Python's sense.
-bool is_same(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && (a.symbolic_geometry() != nullptr || is_same_tensor(a, b));
-}
-
 // [..., n * e] as n tensors of [..., e], in PyTorch's way.
 Tensor unpacked(const Tensor& packed, int64_t count, const SymInt& size) {
   const Tensor parts = unsqueeze(unflatten(packed, -1, {count, size}), 0);
@@ -111,13 +106,13 @@ MultiheadAttention::Projected MultiheadAttention::project(const Tensor& query, c
     const Tensor k = linear(key, k_proj_weight, biases[1]);
     return {q, k, linear(value, v_proj_weight, biases[2])};
   }
-  if (is_same(key, value) && is_same(query, key)) {
+  if (is_same_tensor(key, value) && is_same_tensor(query, key)) {
     const Tensor all = unpacked(linear(query, in_proj_weight, in_proj_bias), 3, size);
     const Tensor q = select(all, 0, 0);
     const Tensor k = select(all, 0, 1);
     return {q, k, select(all, 0, 2)};
   }
-  if (is_same(key, value)) {
+  if (is_same_tensor(key, value)) {
     const TensorList weights = split(in_proj_weight, Sizes{size, size * 2});
     TensorList biases(2);
     if (in_proj_bias.defined()) biases = split(in_proj_bias, Sizes{size, size * 2});
@@ -217,7 +212,7 @@ bool MultiheadAttention::would_be_fast(const Tensor& query, const Tensor& key, c
   for (const Tensor* const given : {&padding, &mask}) {
     if (given->defined() && dtype_info(given->dtype()).is_floating) return false;
   }
-  if (dim(query) != 3 || !is_same(query, key) || !is_same(key, value) || is_training() ||
+  if (dim(query) != 3 || !is_same_tensor(query, key) || !is_same_tensor(key, value) || is_training() ||
       num_heads_ % 2 != 0 || !options_.batch_first || bias_k.defined() || options_.add_zero_attn ||
       !in_proj_weight.defined() || query.dtype() != in_proj_weight.dtype())
     return false;
@@ -244,8 +239,8 @@ std::pair<Tensor, std::optional<Tensor>> MultiheadAttention::forward(
   if (swaps) {
     // What was the same tensor stays the same one.
     q = transpose(query, 1, 0);
-    k = is_same(query, key) && is_same(key, value) ? q : transpose(key, 1, 0);
-    v = is_same(key, value) ? k : transpose(value, 1, 0);
+    k = is_same_tensor(query, key) && is_same_tensor(key, value) ? q : transpose(key, 1, 0);
+    v = is_same_tensor(key, value) ? k : transpose(value, 1, 0);
   }
   auto [output, weights] = attend(q, k, v, padding, mask, need_weights.value_or(true),
                                   average_attn_weights.value_or(true), is_causal.value_or(false));

@@ -9,7 +9,7 @@
 #include "flambeau/kernels/gemm/gemm.h"
 #include "flambeau/kernels/gemm/scratch.h"
 #include "flambeau/ops/attention/softmax_rows.h"
-#include "flambeau/tensor/elements/hot_loops.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 
 namespace flambeau::ops {
 namespace {
@@ -183,17 +183,11 @@ class Attention {
   }
 
   void round(T* row, int64_t count) const {
-    auto* const bytes = reinterpret_cast<uint8_t*>(row);
     std::array<uint8_t, 2 * kMostKeys> small;
     const auto length = static_cast<size_t>(count);
     if constexpr (std::is_same_v<T, float>) {
-      if (tensors_.rounding == DType::kFloat16) {
-        convert_float_to_half(bytes, small.data(), length);
-        convert_half_to_float(small.data(), bytes, length);
-      } else {
-        convert_float_to_bfloat16(bytes, small.data(), length);
-        convert_bfloat16_to_float(small.data(), bytes, length);
-      }
+      find_convert_row(DType::kFloat32, tensors_.rounding)(row, small.data(), length);
+      find_convert_row(tensors_.rounding, DType::kFloat32)(small.data(), row, length);
     }
   }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/engines/packed_rows.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"

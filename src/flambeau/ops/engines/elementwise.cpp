@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/engines/packed_rows.h"
 #include "flambeau/ops/engines/walk.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 
 namespace flambeau::ops {
 namespace {
@@ -206,7 +206,18 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
       [&](size_t begin, size_t end) { loop.run(static_cast<int64_t>(begin), static_cast<int64_t>(end)); });
 }
 
+void load_packed(DType from, const uint8_t* source, int64_t step, size_t count, DType to, void* packed) {
+  convert_row(from, source, step, to, static_cast<uint8_t*>(packed), static_cast<int64_t>(dtype_size(to)),
+              count);
+}
+
+void store_packed(DType from, const void* packed, size_t count, DType to, uint8_t* target, int64_t step) {
+  convert_row(from, static_cast<const uint8_t*>(packed), static_cast<int64_t>(dtype_size(from)), to, target,
+              step, count);
+}
+
 Tensor wrapped_number(const Scalar& value) {
+  if (value.is_symbol()) return Tensor::of_symbol(value.symbol());
   Tensor tensor = scalar_tensor(value, value.dtype());
   tensor.set_wrapped_number(true);
   return tensor;

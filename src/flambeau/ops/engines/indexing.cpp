@@ -7,8 +7,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/engines/packed_rows.h"
 #include "flambeau/ops/engines/walk.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 
 namespace flambeau::ops {
 

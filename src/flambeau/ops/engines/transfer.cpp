@@ -5,8 +5,8 @@
 
 #include "flambeau/kernels/transpose.h"
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/engines/packed_rows.h"
 #include "flambeau/ops/engines/walk.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 
 namespace flambeau::ops {
 namespace {

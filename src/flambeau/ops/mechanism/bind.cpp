@@ -10,14 +10,6 @@ namespace {
 
 Value default_of(const DefaultValue& value, const Type& type);
 
-// A symbol where a tensor is expected: without sizes, and with the number as its place in memory.
-Tensor wrapped_symbol(const SymInt& number) {
-  if (number.is_literal()) return wrapped_number(number.literal());
-  Tensor tensor = Tensor::symbolic(DType::kInt64, {.sizes = {}, .strides = {}, .offset = number});
-  tensor.set_wrapped_number(true);
-  return tensor;
-}
-
 Value plain_where_possible(const SymIntList& symbols) {
   Dims numbers;
   for (const SymInt& number : symbols) {
@@ -72,6 +64,11 @@ Value default_of(const DefaultValue& value, const Type& type) {
     default:
       return number;
   }
+}
+
+// A tensor can stand for its only element, where that is known.
+bool has_one_element(const Tensor* tensor) {
+  return tensor != nullptr && !tensor->is_meta() && !tensor->is_traced() && tensor->element_count() == 1;
 }
 
 // Nothing when the value does not fit the type.
@@ -176,8 +173,7 @@ std::optional<Value> fit(const Value& value, const Type& type) {
       return fit(value, type.element());
     case TypeKind::kTensor:
       if (tensor != nullptr && !is_undefined) return value;
-      if (value.is_number()) return wrapped_number(value.scalar());
-      if (const SymInt* const number = value.get_if<SymInt>()) return wrapped_symbol(*number);
+      if (value.is_number() || value.is<SymInt>()) return wrapped_number(value.scalar());
       return {};
     case TypeKind::kInt:
     case TypeKind::kSymInt:
@@ -185,7 +181,7 @@ std::optional<Value> fit(const Value& value, const Type& type) {
       if (const auto* const number = value.get_if<SymInt>())
         return number->is_literal() ? Value(number->literal()) : value;
       if (value.is<bool>()) return int64_t{value.get<bool>() ? 1 : 0};
-      if (tensor != nullptr && tensor->element_count() == 1 && !tensor->is_meta()) {
+      if (has_one_element(tensor)) {
         const Scalar number = item(*tensor);
         if (number.is_int() || number.is_bool()) return number.to_int();
       }
@@ -194,22 +190,19 @@ std::optional<Value> fit(const Value& value, const Type& type) {
     case TypeKind::kSymFloat:
       if (value.is<double>()) return value;
       if (value.is_number() && !value.is<std::complex<double>>()) return value.scalar().to_double();
-      if (tensor != nullptr && tensor->element_count() == 1 && !tensor->is_meta())
-        return item(*tensor).to_double();
+      if (has_one_element(tensor)) return item(*tensor).to_double();
       return {};
     case TypeKind::kBool:
     case TypeKind::kSymBool:
       if (value.is<bool>()) return value;
       if (value.is<int64_t>()) return value.get<int64_t>() != 0;
-      if (tensor != nullptr && tensor->element_count() == 1 && !tensor->is_meta())
-        return item(*tensor).to_bool();
+      if (has_one_element(tensor)) return item(*tensor).to_bool();
       return {};
     case TypeKind::kNumber:
       if (value.is_number()) return value;
       if (const auto* const number = value.get_if<SymInt>())
         return number->is_literal() ? Value(number->literal()) : value;
-      if (tensor != nullptr && tensor->element_count() == 1 && !tensor->is_meta())
-        return Value(item(*tensor));
+      if (has_one_element(tensor)) return Value(item(*tensor));
       return {};
     case TypeKind::kString:
       if (value.is<std::string>()) return value;

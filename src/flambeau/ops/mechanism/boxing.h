@@ -27,18 +27,13 @@ template <typename N>
   if constexpr (std::is_same_v<N, Size>) {
     return info_of(tensor);
   } else {
-    Info<N> info{
-        .dtype = tensor.dtype(), .device = tensor.device(), .is_wrapped_number = tensor.is_wrapped_number()};
-    if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) {
-      info.sizes = geometry->sizes;
-      info.strides = geometry->strides;
-      info.offset = geometry->offset;
-    } else {
-      for (const int64_t size : tensor.sizes()) info.sizes.push_back(size);
-      for (const int64_t stride : tensor.strides()) info.strides.push_back(stride);
-      info.offset = tensor.offset();
-    }
-    return info;
+    SymbolicGeometry shape = shape_of(tensor);
+    return {.dtype = tensor.dtype(),
+            .sizes = std::move(shape.sizes),
+            .strides = std::move(shape.strides),
+            .offset = std::move(shape.offset),
+            .device = tensor.device(),
+            .is_wrapped_number = tensor.is_wrapped_number()};
   }
 }
 

@@ -62,10 +62,11 @@ inline Info<Size> contiguous(DType dtype, const Dims& sizes, Device device = {})
 }
 
 inline Info<Size> info_of(const Tensor& tensor) {
+  const Geometry& geometry = tensor.geometry();
   return {.dtype = tensor.dtype(),
-          .sizes = tensor.sizes(),
-          .strides = tensor.strides(),
-          .offset = tensor.offset(),
+          .sizes = geometry.sizes,
+          .strides = geometry.strides,
+          .offset = geometry.offset,
           .device = tensor.device(),
           .is_wrapped_number = tensor.is_wrapped_number()};
 }

@@ -11,27 +11,19 @@ namespace flambeau::ops {
 
 Info<SymInt> symbolic_info(const Tensor& tensor) { return boxing::unbox_info<SymInt>(tensor); }
 
-SymIntList sizes_of(const Tensor& tensor) {
-  if (const SymbolicGeometry* const geometry = tensor.symbolic_geometry()) return geometry->sizes;
-  SymIntList sizes;
-  for (const int64_t size : tensor.sizes()) sizes.push_back(size);
-  return sizes;
-}
+SymIntList sizes_of(const Tensor& tensor) { return shape_of(tensor).sizes; }
 
 SymInt size_of(const Tensor& tensor, int64_t dim) {
   const SymIntList sizes = sizes_of(tensor);
   return sizes.empty() ? SymInt(1) : sizes[wrap_dim(dim, sizes.size())];
 }
 
-int64_t rank_of(const Tensor& tensor) {
-  const SymbolicGeometry* const geometry = tensor.symbolic_geometry();
-  return static_cast<int64_t>(geometry != nullptr ? geometry->sizes.size() : tensor.dim());
-}
+int64_t rank_of(const Tensor& tensor) { return static_cast<int64_t>(tensor.dim()); }
 
 SymInt count_of(const Tensor& tensor) { return symbolic_info(tensor).element_count(); }
 
 bool is_row_major(const Tensor& tensor) {
-  if (tensor.symbolic_geometry() == nullptr) return tensor.is_contiguous();
+  if (!tensor.is_traced()) return tensor.is_contiguous();
   const Info<SymInt> info = symbolic_info(tensor);
   symbolic::Expr expected(1);
   for (size_t d = info.dim(); d-- > 0;) {

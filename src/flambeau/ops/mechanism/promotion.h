@@ -36,9 +36,7 @@ class ResultType {
     return add(info.dtype, info.dim() == 0, info.is_wrapped_number);
   }
   ResultType& add(const Tensor& tensor) {
-    return add(tensor.dtype(),
-               tensor.symbolic_geometry() ? tensor.symbolic_geometry()->sizes.empty() : tensor.dim() == 0,
-               tensor.is_wrapped_number());
+    return add(tensor.dtype(), tensor.dim() == 0, tensor.is_wrapped_number());
   }
   ResultType& add(const Scalar& scalar) { return add(scalar.dtype(), true, true); }
   DType get() const;

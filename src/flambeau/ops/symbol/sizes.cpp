@@ -12,11 +12,11 @@ namespace flambeau::ops {
 namespace {
 
 Value sizes(const Tensor& self) {
-  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return geometry->sizes;
+  if (self.is_traced()) return shape_of(self).sizes;
   return self.sizes();
 }
 Value strides(const Tensor& self) {
-  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return geometry->strides;
+  if (self.is_traced()) return shape_of(self).strides;
   return self.strides();
 }
 
@@ -28,7 +28,7 @@ Value size_at(const Tensor& self, Size dim) {
     fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
   }
   const size_t d = wrap_dim(dim, rank_of(self));
-  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->sizes[d]);
+  if (self.is_traced()) return plain(shape_of(self).sizes[d]);
   return self.sizes()[d];
 }
 Value stride_at(const Tensor& self, Size dim) {
@@ -36,17 +36,15 @@ Value stride_at(const Tensor& self, Size dim) {
     fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
   }
   const size_t d = wrap_dim(dim, rank_of(self));
-  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->strides[d]);
+  if (self.is_traced()) return plain(shape_of(self).strides[d]);
   return self.strides()[d];
 }
 Value element_count(const Tensor& self) {
-  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) {
-    return plain(product(geometry->sizes.span()));
-  }
+  if (self.is_traced()) return plain(product(shape_of(self).sizes.span()));
   return self.element_count();
 }
 Value storage_offset(const Tensor& self) {
-  if (const SymbolicGeometry* const geometry = self.symbolic_geometry()) return plain(geometry->offset);
+  if (self.is_traced()) return plain(shape_of(self).offset);
   return self.offset();
 }
 bool is_contiguous_in(const Tensor& self, MemoryFormat format) {
@@ -56,7 +54,7 @@ bool is_contiguous_in(const Tensor& self, MemoryFormat format) {
     }
     return is_contiguous(info);
   };
-  if (self.symbolic_geometry() != nullptr) return answer(boxing::unbox_info<SymInt>(self));
+  if (self.is_traced()) return answer(boxing::unbox_info<SymInt>(self));
   return answer(info_of(self));
 }
 int64_t dim(const Tensor& self) { return static_cast<int64_t>(rank_of(self)); }

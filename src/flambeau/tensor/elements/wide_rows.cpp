@@ -3,8 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "flambeau/tensor/elements/convert_rows.h"
 #include "flambeau/tensor/elements/element_types.h"
-#include "flambeau/tensor/elements/hot_loops.h"
 
 namespace flambeau {
 namespace {
@@ -29,9 +29,9 @@ void load_wide(const uint8_t* from, ptrdiff_t step, size_t count, void* wide) {
   auto* to = static_cast<decltype(widen(T{}))*>(wide);
   if (step == sizeof(T)) {
     if constexpr (std::is_same_v<T, Float16>) {
-      convert_half_to_float(from, static_cast<uint8_t*>(wide), count);
+      find_convert_row(DType::kFloat16, DType::kFloat32)(from, wide, count);
     } else if constexpr (std::is_same_v<T, BFloat16>) {
-      convert_bfloat16_to_float(from, static_cast<uint8_t*>(wide), count);
+      find_convert_row(DType::kBFloat16, DType::kFloat32)(from, wide, count);
     } else {
       for (size_t i = 0; i < count; ++i) {
         T value;
@@ -94,9 +94,9 @@ void store(const void* wide, size_t count, uint8_t* to, ptrdiff_t step) {
   const auto* from = static_cast<const From*>(wide);
   if (step == sizeof(T)) {
     if constexpr (std::is_same_v<From, float> && std::is_same_v<T, Float16>) {
-      convert_float_to_half(static_cast<const uint8_t*>(wide), to, count);
+      find_convert_row(DType::kFloat32, DType::kFloat16)(wide, to, count);
     } else if constexpr (std::is_same_v<From, float> && std::is_same_v<T, BFloat16>) {
-      convert_float_to_bfloat16(static_cast<const uint8_t*>(wide), to, count);
+      find_convert_row(DType::kFloat32, DType::kBFloat16)(wide, to, count);
     } else {
       for (size_t i = 0; i < count; ++i) {
         const T value = narrow<T>(from[i]);

@@ -1,4 +1,4 @@
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/summary.h"
 
 #include <gtest/gtest.h>
 

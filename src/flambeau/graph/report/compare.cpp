@@ -1,4 +1,4 @@
-#include "flambeau/graph/compare.h"
+#include "flambeau/graph/report/compare.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/summary.h"
 #include "flambeau/graph/text/atoms.h"
 
 namespace flambeau::graph {

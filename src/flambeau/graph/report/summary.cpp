@@ -1,4 +1,4 @@
-#include "flambeau/graph/summary.h"
+#include "flambeau/graph/report/summary.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/graph/dimension_names.h"
 #include "flambeau/graph/interface.h"
+#include "flambeau/graph/report/dimension_names.h"
 #include "flambeau/graph/text/atoms.h"
 #include "flambeau/graph/text/python.h"
 

@@ -1,4 +1,4 @@
-#include "flambeau/graph/dot.h"
+#include "flambeau/graph/report/dot.h"
 
 #include <fmt/format.h>
 

@@ -1,17 +1,16 @@
-#include "flambeau/ops/engines/packed_rows.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/engines/convert_rows.h"
-#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/tensor/elements/wide_rows.h"
 
-namespace flambeau::ops {
+namespace flambeau {
 namespace {
 
 template <size_t kSize>
@@ -46,30 +45,45 @@ bool is_wide_type(Wide kind, DType dtype) {
   return false;
 }
 
+// The NaN of these types is a constant in PyTorch, whose conversion to an integer its compiler worked out
+// in advance, as 0; other NaNs meet the processor, which gives the lowest number.
+bool nan_becomes_zero(DType from, DType to) {
+  const bool is_constant =
+      from == DType::kFloat8E4M3FNUZ || from == DType::kFloat8E5M2FNUZ || from == DType::kFloat8E8M0FNU;
+  return is_constant && !dtype_info(to).is_floating && to != DType::kBool;
+}
+void replace_nans(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) values[i] = std::isnan(values[i]) ? 0.0F : values[i];
+}
+
 // Of parts that are neither complex.
 void convert_parts(DType from_type, const uint8_t* from, int64_t from_step, DType to_type, uint8_t* to,
                    int64_t to_step, size_t count) {
-  // Files may lay elements askew; loops over arrays do not take them.
-  const auto is_array = [](DType dtype, const uint8_t* data, int64_t step) {
-    const size_t size = dtype_size(dtype);
-    return step == static_cast<int64_t>(size) && reinterpret_cast<uintptr_t>(data) % size == 0;
+  // Of complex32 to float16, too: through float a signaling NaN would become quiet.
+  if (from_type == to_type) return copy_row(from, from_step, to, to_step, count, dtype_size(to_type));
+  const auto is_packed = [](DType dtype, int64_t step) {
+    return step == static_cast<int64_t>(dtype_size(dtype));
   };
+  // Files may lay elements askew; what reads or writes arrays of the wide type does not take them.
+  const auto is_array = [&](DType dtype, const uint8_t* data, int64_t step) {
+    return is_packed(dtype, step) && reinterpret_cast<uintptr_t>(data) % dtype_size(dtype) == 0;
+  };
+  if (is_packed(from_type, from_step) && is_packed(to_type, to_step)) {
+    if (const ConvertRow convert = find_convert_row(from_type, to_type)) return convert(from, to, count);
+  }
   const Wide kind = wide_kind(from_type);
   const LoadRow load = load_row(from_type);
-  if (is_array(to_type, to, to_step)) {
-    if (is_array(from_type, from, from_step)) {
-      if (const ConvertRow convert = find_convert_row(from_type, to_type)) return convert(from, to, count);
-    }
-    if (is_wide_type(kind, to_type)) return load(from, from_step, count, to);
-  }
+  if (is_wide_type(kind, to_type) && is_array(to_type, to, to_step)) return load(from, from_step, count, to);
   const StoreRow store = store_row(kind, to_type);
   if (is_wide_type(kind, from_type) && is_array(from_type, from, from_step)) {
     return store(from, count, to, to_step);
   }
-  alignas(16) std::array<uint8_t, kWideBlock * 8> wide;
+  const bool zero_nans = nan_becomes_zero(from_type, to_type);
+  alignas(64) std::array<uint8_t, kWideBlock * 8> wide;
   for (size_t done = 0; done < count; done += kWideBlock) {
     const size_t block = std::min(kWideBlock, count - done);
     load(from + static_cast<int64_t>(done) * from_step, from_step, block, wide.data());
+    if (zero_nans) replace_nans(reinterpret_cast<float*>(wide.data()), block);
     store(wide.data(), block, to + static_cast<int64_t>(done) * to_step, to_step);
   }
 }
@@ -142,14 +156,4 @@ void repeat_packed(uint8_t* block, size_t element_size, size_t count) {
   }
 }
 
-void load_packed(DType from, const uint8_t* source, int64_t step, size_t count, DType to, void* packed) {
-  convert_row(from, source, step, to, static_cast<uint8_t*>(packed), static_cast<int64_t>(dtype_size(to)),
-              count);
-}
-
-void store_packed(DType from, const void* packed, size_t count, DType to, uint8_t* target, int64_t step) {
-  convert_row(from, static_cast<const uint8_t*>(packed), static_cast<int64_t>(dtype_size(from)), to, target,
-              step, count);
-}
-
-}  // namespace flambeau::ops
+}  // namespace flambeau

@@ -1,5 +1,5 @@
 // The canonical form of small programs; that of PyTorch's own is compared in formats/pt2.
-#include "flambeau/graph/canonical.h"
+#include "flambeau/graph/report/canonical.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "flambeau/graph/canonical.h"
+#include "flambeau/graph/report/canonical.h"
 
 #include <fmt/format.h>
 

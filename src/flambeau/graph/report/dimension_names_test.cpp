@@ -1,4 +1,4 @@
-#include "flambeau/graph/dimension_names.h"
+#include "flambeau/graph/report/dimension_names.h"
 
 #include <gtest/gtest.h>
 

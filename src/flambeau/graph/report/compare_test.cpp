@@ -1,10 +1,10 @@
-#include "flambeau/graph/compare.h"
+#include "flambeau/graph/report/compare.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "flambeau/graph/canonical.h"
+#include "flambeau/graph/report/canonical.h"
 #include "flambeau/graph/verify/test_programs.h"
 #include "support/patience.h"
 

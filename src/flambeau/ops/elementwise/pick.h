@@ -1,0 +1,30 @@
+// The larger or the smaller of two elements.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "flambeau/base/error.h"
+#include "flambeau/ops/elementwise/kernels.h"
+
+namespace flambeau::ops {
+
+struct Max {
+  static constexpr std::string_view kName = "maximum";
+  static constexpr Hot kHot = Hot::kMax;
+  uint64_t operator()(uint64_t a, uint64_t b) const { return a > b ? a : b; }
+};
+struct Min {
+  static constexpr std::string_view kName = "minimum";
+  static constexpr Hot kHot = Hot::kMin;
+  uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? a : b; }
+};
+template <typename F>
+void pick(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  if (is_complex(out.dtype())) {
+    throw Error(ErrorCode::kUnsupported, std::string(F::kName) + " not implemented for complex tensors.");
+  }
+  binary<F>(context, self, other, out);
+}
+
+}  // namespace flambeau::ops
