@@ -2,11 +2,13 @@
 // format.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -90,8 +92,15 @@ std::string_view argument_kind_key(ArgumentKind kind);
 // One alternative of an argument; the kind makes those different that hold the same type.
 template <ArgumentKind kKind, typename T>
 struct ArgumentData {
+  static constexpr ArgumentKind kind = kKind;
+  using Type = T;
   T data{};
 };
+
+template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
 
 class Argument {
  public:
@@ -126,6 +135,17 @@ class Argument {
     Argument argument;
     argument.data_.template emplace<static_cast<size_t>(kKind)>().data = std::forward<T>(data);
     return argument;
+  }
+  // Of a kind that is known when the program runs: what make.operator()<Holder>() gives for its alternative
+  // of Data.
+  template <typename Make>
+  static Argument of_kind(ArgumentKind kind, Make&& make) {
+    using Call = Argument (*)(std::remove_reference_t<Make>&);
+    static constexpr auto kCalls = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
+      return std::array<Call, sizeof...(kIndex)>{
+          &call_make<std::variant_alternative_t<kIndex, Data>, std::remove_reference_t<Make>>...};
+    }(std::make_index_sequence<std::variant_size_v<Data>>());
+    return kCalls[static_cast<size_t>(kind)](make);
   }
   static Argument tensor(Value& value) { return make<ArgumentKind::kTensor>(ValueRef(value)); }
   static Argument sym_int(Value& value) { return make<ArgumentKind::kSymInt>(SymArgument<int64_t>(value)); }
@@ -166,6 +186,18 @@ class Argument {
   void attach(ValueRef::Role role, Node* user);
 
  private:
+  template <typename Holder, typename Make>
+  static Argument call_make(Make& make) {
+    return make.template operator()<Holder>();
+  }
+  template <typename T>
+  static constexpr bool holds_refs() {
+    if constexpr (kIsList<T>) {
+      return holds_refs<typename T::value_type>();
+    } else {
+      return std::is_same_v<T, ValueRef> || requires(T item) { item.ref; };
+    }
+  }
   template <typename T, typename Visit>
   static void walk(T& data, Visit& visit) {
     using Plain = std::remove_const_t<T>;
@@ -176,12 +208,10 @@ class Argument {
     } else if constexpr (std::is_same_v<Plain, std::unique_ptr<ArgumentDict>>) {
       if (data == nullptr) return;
       for (auto& [key, argument] : *data) argument.for_each_ref(visit);
-    } else if constexpr (std::is_same_v<Plain, List<ValueRef>> ||
-                         std::is_same_v<Plain, List<List<ValueRef>>> ||
-                         std::is_same_v<Plain, List<SymArgument<int64_t>>> ||
-                         std::is_same_v<Plain, List<SymArgument<double>>> ||
-                         std::is_same_v<Plain, List<SymArgument<bool>>>) {
-      for (auto& item : data) walk(item, visit);
+    } else if constexpr (kIsList<Plain>) {
+      if constexpr (holds_refs<typename Plain::value_type>()) {
+        for (auto& item : data) walk(item, visit);
+      }
     }
   }
 

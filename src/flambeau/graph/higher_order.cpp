@@ -57,6 +57,8 @@ constexpr HigherOrder kHigherOrder[] = {
 
 }  // namespace
 
+std::span<const HigherOrder> all_higher_order() { return kHigherOrder; }
+
 const HigherOrder* find_higher_order(std::string_view name) {
   const auto found = std::ranges::lower_bound(kHigherOrder, name, {}, &HigherOrder::name);
   return found != std::end(kHigherOrder) && found->name == name ? found : nullptr;

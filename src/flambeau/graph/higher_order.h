@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace flambeau::graph {
@@ -28,10 +29,10 @@ struct HigherOrder {
   GraphFit fit = GraphFit::kNone;
   // Whether it may write to its arguments beyond what its graphs do.
   bool may_write = true;
-
-  bool takes_graphs() const { return arguments.find('G') != std::string_view::npos; }
 };
 
+// Every one of PyTorch, in order of name.
+std::span<const HigherOrder> all_higher_order();
 // Null for a name that PyTorch does not have.
 const HigherOrder* find_higher_order(std::string_view name);
 

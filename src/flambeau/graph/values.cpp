@@ -12,37 +12,43 @@ namespace {
 using K = ArgumentKind;
 using Parts = ArgumentParts;
 
-Parts constant(flambeau::Value value) { return {.constant = std::move(value)}; }
-
-Parts reference(const ValueRef& ref) {
-  return ref ? Parts{.kind = Parts::Kind::kValue, .value = ref.get()} : Parts{};
-}
-
-template <typename Number>
-Parts number(const SymArgument<Number>& argument) {
-  return argument.ref ? reference(argument.ref) : constant(argument.literal);
-}
-
-// Of what `make` gives for each item.
-template <typename Items, typename Make>
-Parts list_of(Parts::Kind kind, const Items& items, Make&& make) {
-  Parts parts{.kind = kind};
-  for (const auto& item : items) parts.items.push_back(make(item));
-  return parts;
-}
-
-Parts tensors(const std::vector<ValueRef>& refs) { return list_of(Parts::Kind::kTensors, refs, reference); }
-
-// Keys and values by turns.
-Parts pairs_of(const ArgumentDict* dict) {
-  Parts parts{.kind = Parts::Kind::kItems};
-  if (dict != nullptr) {
-    for (const auto& [key, item] : *dict) {
-      parts.items.push_back(constant(key));
-      parts.items.push_back(parts_of(item));
+// What an argument is follows from the type of its data.
+template <typename T>
+Parts parts(const T& data) {
+  if constexpr (std::is_same_v<T, std::monostate>) {
+    return {};
+  } else if constexpr (std::is_same_v<T, ValueRef>) {
+    return data ? Parts{.kind = Parts::Kind::kValue, .value = data.get()} : Parts{};
+  } else if constexpr (std::is_same_v<T, CustomObjArgument>) {
+    return parts(data.ref);
+  } else if constexpr (requires { data.literal; }) {
+    return data.ref ? parts(data.ref) : parts(data.literal);
+  } else if constexpr (std::is_same_v<T, GraphArgument>) {
+    return {.kind = Parts::Kind::kGraph, .graph = &data};
+  } else if constexpr (std::is_same_v<T, DeviceSpec>) {
+    return {.constant = data.device()};
+  } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+    return {.constant = Dims(std::span<const int64_t>(data))};
+  } else if constexpr (std::is_same_v<T, std::vector<uint8_t>>) {
+    return {.constant = std::vector<bool>(data.begin(), data.end())};
+  } else if constexpr (std::is_same_v<T, std::unique_ptr<ArgumentDict>>) {
+    Parts made{.kind = Parts::Kind::kItems};  // keys and values by turns
+    if (data == nullptr) return made;
+    for (const auto& [key, item] : *data) {
+      made.items.push_back({.constant = key});
+      made.items.push_back(parts_of(item));
     }
+    return made;
+  } else if constexpr (std::is_constructible_v<flambeau::Value, const T&>) {
+    return {.constant = data};
+  } else {
+    static_assert(kIsList<T>);
+    Parts made{.kind = std::is_same_v<T, std::vector<ValueRef>>               ? Parts::Kind::kTensors
+                       : std::is_same_v<T, std::vector<SymArgument<int64_t>>> ? Parts::Kind::kIntegers
+                                                                              : Parts::Kind::kItems};
+    for (const auto& item : data) made.items.push_back(parts(item));
+    return made;
   }
-  return parts;
 }
 
 flambeau::Value value_of(const Parts& parts, const FindValue& find) {
@@ -95,79 +101,17 @@ Argument numbers_argument(const SymIntList& numbers, const ValueNames& names) {
 }  // namespace
 
 ArgumentParts parts_of(const Argument& argument) {
-  const auto any_number = [](const auto& item) { return number(item); };
-  switch (argument.kind()) {
-    case K::kNone:
-      return {};
-    case K::kTensor:
-      return reference(argument.get<K::kTensor>());
-    case K::kOptionalTensor:
-      return reference(argument.get<K::kOptionalTensor>());
-    case K::kCustomObj:
-      return reference(argument.get<K::kCustomObj>().ref);
-    case K::kTensors:
-      return tensors(argument.get<K::kTensors>());
-    case K::kOptionalTensors:
-      return tensors(argument.get<K::kOptionalTensors>());
-    case K::kNestedTensors:
-      return list_of(Parts::Kind::kItems, argument.get<K::kNestedTensors>(), tensors);
-    case K::kSymInt:
-      return number(argument.get<K::kSymInt>());
-    case K::kSymFloat:
-      return number(argument.get<K::kSymFloat>());
-    case K::kSymBool:
-      return number(argument.get<K::kSymBool>());
-    case K::kSymInts:
-      return list_of(Parts::Kind::kIntegers, argument.get<K::kSymInts>(), any_number);
-    case K::kSymFloats:
-      return list_of(Parts::Kind::kItems, argument.get<K::kSymFloats>(), any_number);
-    case K::kSymBools:
-      return list_of(Parts::Kind::kItems, argument.get<K::kSymBools>(), any_number);
-    case K::kInt:
-      return constant(argument.get<K::kInt>());
-    case K::kInts:
-      return constant(Dims(std::span<const int64_t>(argument.get<K::kInts>())));
-    case K::kIntLists:
-      return list_of(Parts::Kind::kItems, argument.get<K::kIntLists>(),
-                     [](const auto& list) { return constant(Dims(std::span<const int64_t>(list))); });
-    case K::kFloat:
-      return constant(argument.get<K::kFloat>());
-    case K::kFloats:
-      return constant(argument.get<K::kFloats>());
-    case K::kFloatLists:
-      return list_of(Parts::Kind::kItems, argument.get<K::kFloatLists>(),
-                     [](const auto& list) { return constant(list); });
-    case K::kComplex:
-      return constant(argument.get<K::kComplex>());
-    case K::kBool:
-      return constant(argument.get<K::kBool>());
-    case K::kBools: {
-      const auto& flags = argument.get<K::kBools>();
-      return constant(std::vector<bool>(flags.begin(), flags.end()));
-    }
-    case K::kString:
-      return constant(argument.get<K::kString>());
-    case K::kStrings:
-      return constant(argument.get<K::kStrings>());
-    case K::kOperator:
-      return constant(argument.get<K::kOperator>());
-    case K::kScalarType:
-      return constant(argument.get<K::kScalarType>());
-    case K::kMemoryFormat:
-      return constant(argument.get<K::kMemoryFormat>());
-    case K::kLayout:
-      return constant(argument.get<K::kLayout>());
-    case K::kDevice:
-      return constant(argument.get<K::kDevice>().device());
-    case K::kStringToArgument:
-      return pairs_of(argument.get<K::kStringToArgument>().get());
-    case K::kGraph:
-      return {.kind = Parts::Kind::kGraph, .graph = &argument.get<K::kGraph>()};
-    case K::kUnknown:
-      break;
-  }
-  throw Error(ErrorCode::kUnsupported, "a node takes an argument of a kind that only a newer version knows",
-              "export the program again with PyTorch 2.13, or use a newer Flambeau");
+  return std::visit(
+      []<K kKind, typename T>(const ArgumentData<kKind, T>& holder) -> Parts {
+        if constexpr (kKind == K::kUnknown) {
+          throw Error(ErrorCode::kUnsupported,
+                      "a node takes an argument of a kind that only a newer version knows",
+                      "export the program again with PyTorch 2.13, or use a newer Flambeau");
+        } else {
+          return parts(holder.data);
+        }
+      },
+      argument.data());
 }
 
 flambeau::Value join_items(ArgumentParts::Kind kind, ValueList items) {

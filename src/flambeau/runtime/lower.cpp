@@ -52,6 +52,14 @@ class Lowering {
     source.constant = std::move(value);
     return source;
   }
+  // A list of constants is one, and fitted as such.
+  static Source joined(Source list) {
+    const auto is_constant = [](const Source& item) { return item.kind == Source::Kind::kConstant; };
+    if (!std::ranges::all_of(list.items, is_constant)) return list;
+    ValueList items;
+    for (Source& item : list.items) items.push_back(std::move(item.constant));
+    return constant(graph::join_items(list.kind, std::move(items)));
+  }
   Source source_of(const Argument& argument) { return source_of(graph::parts_of(argument)); }
   Source source_of(graph::ArgumentParts parts);
 
@@ -168,7 +176,9 @@ Source Lowering::source_of(graph::ArgumentParts parts) {
     code_->subgraphs.push_back(lower(*parts.graph->graph, library_, missing_));
   }
   for (graph::ArgumentParts& item : parts.items) source.items.push_back(source_of(std::move(item)));
-  return source;
+  return source.kind == Source::Kind::kItems || source.kind == Source::Kind::kIntegers
+             ? joined(std::move(source))
+             : source;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <type_traits>
 #include <unordered_map>
@@ -122,103 +121,80 @@ ValueRef GraphReader::optional_tensor(json::Value& value, Graph& to) {
                           printable(member.first)));
 }
 
+GraphArgument GraphReader::graph_argument(json::Value& value) {
+  Fields fields(value, "a graph argument");
+  GraphArgument made;
+  made.name = take_string(fields.required("name"));
+  made.graph = std::make_unique<Graph>();
+  with_location("subgraph", printable(made.name), [&] { graph(fields.required("graph"), *made.graph); });
+  made.extras = fields.rest();
+  return made;
+}
+
+std::complex<double> GraphReader::complex(json::Value& value) {
+  Fields fields(value, "a complex number");
+  const double re = real(fields.required("real"));
+  const double im = real(fields.required("imag"));
+  note_lost("a complex number", fields.rest());
+  return {re, im};
+}
+
+// What the file has of an argument follows from the type of its data.
+template <typename T>
+T GraphReader::data(json::Value& value, Graph& to) {
+  if constexpr (std::is_same_v<T, std::monostate>) {
+    return {};
+  } else if constexpr (std::is_same_v<T, ValueRef>) {
+    return named(value, to, "a tensor argument");
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint8_t>) {
+    return static_cast<T>(value.as_bool());
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return value.as_int();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return real(value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return take_string(value);
+  } else if constexpr (std::is_same_v<T, DType>) {
+    return dtype_from_schema(value.as_int());
+  } else if constexpr (std::is_same_v<T, MemoryFormat>) {
+    return memory_format_from_schema(value.as_int());
+  } else if constexpr (std::is_same_v<T, Layout>) {
+    return layout_from_schema(value.as_int());
+  } else if constexpr (std::is_same_v<T, graph::DeviceSpec>) {
+    return meta_.device(value);
+  } else if constexpr (requires(T number) { number.literal; }) {
+    return sym<decltype(T::literal)>(value, to);
+  } else if constexpr (std::is_same_v<T, CustomObjArgument>) {
+    return custom_obj(value, to);
+  } else if constexpr (std::is_same_v<T, GraphArgument>) {
+    return graph_argument(value);
+  } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+    return complex(value);
+  } else if constexpr (std::is_same_v<T, std::unique_ptr<graph::ArgumentDict>>) {
+    auto dict = std::make_unique<graph::ArgumentDict>();
+    for (auto& [key, item] : value.as_object()) dict->emplace_back(key, argument(item, to));
+    return dict;
+  } else {
+    static_assert(graph::kIsList<T>);
+    return read_list(value, [&](json::Value& item) { return data<typename T::value_type>(item, to); });
+  }
+}
+
 Argument GraphReader::argument(json::Value& value, Graph& to) {
   using K = ArgumentKind;
   json::Member& member = union_member(value, "an argument");
-  json::Value& data = member.second;
-  const auto tensor = [&](json::Value& item) { return named(item, to, "a tensor argument"); };
-  const auto integer = [](json::Value& item) { return item.as_int(); };
-  const auto floating = [this](json::Value& item) { return real(item); };
-  switch (kind_of_key(member.first)) {
-    case K::kNone:
-      return {};
-    case K::kTensor:
-      return Argument::make<K::kTensor>(tensor(data));
-    case K::kTensors:
-      return Argument::make<K::kTensors>(read_list(data, tensor));
-    case K::kInt:
-      return Argument::make<K::kInt>(data.as_int());
-    case K::kInts:
-      return Argument::make<K::kInts>(read_list(data, integer));
-    case K::kFloat:
-      return Argument::make<K::kFloat>(real(data));
-    case K::kFloats:
-      return Argument::make<K::kFloats>(read_list(data, floating));
-    case K::kString:
-      return Argument::make<K::kString>(take_string(data));
-    case K::kStrings:
-      return Argument::make<K::kStrings>(read_list(data, take_string));
-    case K::kSymInt:
-      return Argument::make<K::kSymInt>(sym<int64_t>(data, to));
-    case K::kSymInts:
-      return Argument::make<K::kSymInts>(
-          read_list(data, [&](json::Value& item) { return sym<int64_t>(item, to); }));
-    case K::kScalarType:
-      return Argument::make<K::kScalarType>(dtype_from_schema(data.as_int()));
-    case K::kMemoryFormat:
-      return Argument::make<K::kMemoryFormat>(memory_format_from_schema(data.as_int()));
-    case K::kLayout:
-      return Argument::make<K::kLayout>(layout_from_schema(data.as_int()));
-    case K::kDevice:
-      return Argument::make<K::kDevice>(meta_.device(data));
-    case K::kBool:
-      return Argument::make<K::kBool>(data.as_bool());
-    case K::kBools:
-      return Argument::make<K::kBools>(
-          read_list(data, [](json::Value& item) { return static_cast<uint8_t>(item.as_bool()); }));
-    case K::kSymBool:
-      return Argument::make<K::kSymBool>(sym<bool>(data, to));
-    case K::kSymBools:
-      return Argument::make<K::kSymBools>(
-          read_list(data, [&](json::Value& item) { return sym<bool>(item, to); }));
-    case K::kGraph: {
-      Fields fields(data, "a graph argument");
-      GraphArgument made;
-      made.name = take_string(fields.required("name"));
-      made.graph = std::make_unique<Graph>();
-      with_location("subgraph", printable(made.name), [&] { graph(fields.required("graph"), *made.graph); });
-      made.extras = fields.rest();
-      return Argument::make<K::kGraph>(std::move(made));
+  const auto optional = [&](json::Value& item) { return optional_tensor(item, to); };
+  return Argument::of_kind(kind_of_key(member.first), [&]<typename Holder>() {
+    if constexpr (Holder::kind == K::kUnknown) {
+      return Argument::make<K::kUnknown>(std::move(member));
+    } else if constexpr (Holder::kind == K::kOptionalTensor) {
+      return Argument::make<K::kOptionalTensor>(optional(member.second));
+    } else if constexpr (Holder::kind == K::kOptionalTensors) {
+      return Argument::make<K::kOptionalTensors>(read_list(member.second, optional));
+    } else {
+      return Argument::make<Holder::kind>(data<typename Holder::Type>(member.second, to));
     }
-    case K::kOptionalTensors:
-      return Argument::make<K::kOptionalTensors>(
-          read_list(data, [&](json::Value& item) { return optional_tensor(item, to); }));
-    case K::kCustomObj:
-      return Argument::make<K::kCustomObj>(custom_obj(data, to));
-    case K::kOperator:
-      return Argument::make<K::kOperator>(take_string(data));
-    case K::kSymFloat:
-      return Argument::make<K::kSymFloat>(sym<double>(data, to));
-    case K::kSymFloats:
-      return Argument::make<K::kSymFloats>(
-          read_list(data, [&](json::Value& item) { return sym<double>(item, to); }));
-    case K::kOptionalTensor:
-      return Argument::make<K::kOptionalTensor>(optional_tensor(data, to));
-    case K::kComplex: {
-      Fields fields(data, "a complex number");
-      const double re = real(fields.required("real"));
-      const double im = real(fields.required("imag"));
-      note_lost("a complex number", fields.rest());
-      return Argument::make<K::kComplex>(std::complex<double>(re, im));
-    }
-    case K::kNestedTensors:
-      return Argument::make<K::kNestedTensors>(
-          read_list(data, [&](json::Value& item) { return read_list(item, tensor); }));
-    case K::kIntLists:
-      return Argument::make<K::kIntLists>(
-          read_list(data, [&](json::Value& item) { return read_list(item, integer); }));
-    case K::kStringToArgument: {
-      auto dict = std::make_unique<graph::ArgumentDict>();
-      for (auto& [key, item] : data.as_object()) dict->emplace_back(key, argument(item, to));
-      return Argument::make<K::kStringToArgument>(std::move(dict));
-    }
-    case K::kFloatLists:
-      return Argument::make<K::kFloatLists>(
-          read_list(data, [&](json::Value& item) { return read_list(item, floating); }));
-    case K::kUnknown:
-      break;
-  }
-  return Argument::make<K::kUnknown>(std::move(member));
+  });
 }
 
 std::vector<Argument> GraphReader::arguments(json::Value& value, Graph& to) {

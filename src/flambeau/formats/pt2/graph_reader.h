@@ -54,6 +54,10 @@ class GraphReader {
   template <typename Number>
   graph::SymArgument<Number> sym(json::Value& value, graph::Graph& to);
   graph::ValueRef optional_tensor(json::Value& value, graph::Graph& to);
+  graph::GraphArgument graph_argument(json::Value& value);
+  std::complex<double> complex(json::Value& value);
+  template <typename T>
+  T data(json::Value& value, graph::Graph& to);
 
   MetaReader meta_;
   Presence argument_kind_, node_name_, hop_single_return_, custom_obj_values_, sym_float_values_;

@@ -75,156 +75,92 @@ void GraphWriter::optional_tensor(const ValueRef& ref) {
   out_.end_object();
 }
 
-void GraphWriter::argument(const Argument& argument) {
-  using K = ArgumentKind;
-  const auto tensor = [&](const ValueRef& ref) { named(ref); };
-  const auto integer = [&](int64_t value) { out_.integer(value); };
-  const auto real = [&](double value) { meta_.real(value); };
-  const auto sym = [&](const auto& item) {
+template <typename Number>
+void GraphWriter::sym(const SymArgument<Number>& argument) {
+  out_.begin_object();
+  if (argument.ref) {
+    out_.key("as_name");
+    out_.string(argument.ref->name());
+  } else {
+    out_.key(std::is_same_v<Number, int64_t>  ? "as_int"
+             : std::is_same_v<Number, double> ? "as_float"
+                                              : "as_bool");
+    data(argument.literal);
+  }
+  out_.end_object();
+}
+
+// What the file has of an argument follows from the type of its data.
+template <typename T>
+void GraphWriter::data(const T& data) {
+  if constexpr (std::is_same_v<T, std::monostate>) {
+    out_.boolean(true);
+  } else if constexpr (std::is_same_v<T, ValueRef>) {
+    named(data);
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint8_t>) {
+    out_.boolean(data != 0);
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    out_.integer(data);
+  } else if constexpr (std::is_same_v<T, double>) {
+    meta_.real(data);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    out_.string(data);
+  } else if constexpr (requires { schema_number(data); }) {
+    out_.integer(schema_number(data));
+  } else if constexpr (std::is_same_v<T, graph::DeviceSpec>) {
+    meta_.device(data);
+  } else if constexpr (requires { sym(data); }) {
+    sym(data);
+  } else if constexpr (std::is_same_v<T, graph::CustomObjArgument>) {
+    custom_obj(data);
+  } else if constexpr (std::is_same_v<T, graph::GraphArgument>) {
     out_.begin_object();
-    if (item.ref) {
-      out_.key("as_name");
-      out_.string(item.ref->name());
-    } else if constexpr (std::is_same_v<decltype(item), const SymArgument<int64_t>&>) {
-      out_.key("as_int");
-      out_.integer(item.literal);
-    } else if constexpr (std::is_same_v<decltype(item), const SymArgument<double>&>) {
-      out_.key("as_float");
-      meta_.real(item.literal);
-    } else {
-      out_.key("as_bool");
-      out_.boolean(item.literal);
+    out_.key("name");
+    out_.string(data.name);
+    out_.key("graph");
+    graph(*data.graph);
+    meta_.extras(data.extras);
+    out_.end_object();
+  } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+    out_.begin_object();
+    out_.key("real");
+    meta_.real(data.real());
+    out_.key("imag");
+    meta_.real(data.imag());
+    out_.end_object();
+  } else if constexpr (std::is_same_v<T, std::unique_ptr<graph::ArgumentDict>>) {
+    out_.begin_object();
+    for (const auto& [key, item] : *data) {
+      out_.key(key);
+      argument(item);
     }
     out_.end_object();
-  };
+  } else {
+    static_assert(graph::kIsList<T>);
+    write_list(out_, data, [this](const auto& item) { this->data(item); });
+  }
+}
 
+void GraphWriter::argument(const Argument& argument) {
+  using K = ArgumentKind;
   out_.begin_object();
   if (argument.is(K::kUnknown)) {
     const json::Member& member = argument.get<K::kUnknown>();
     out_.key(member.first);
     out_.value(member.second);
-    out_.end_object();
-    return;
-  }
-  out_.key(graph::argument_kind_key(argument.kind()));
-  switch (argument.kind()) {
-    case K::kNone:
-      out_.boolean(true);
-      break;
-    case K::kTensor:
-      named(argument.get<K::kTensor>());
-      break;
-    case K::kTensors:
-      write_list(out_, argument.get<K::kTensors>(), tensor);
-      break;
-    case K::kInt:
-      out_.integer(argument.get<K::kInt>());
-      break;
-    case K::kInts:
-      write_list(out_, argument.get<K::kInts>(), integer);
-      break;
-    case K::kFloat:
-      meta_.real(argument.get<K::kFloat>());
-      break;
-    case K::kFloats:
-      write_list(out_, argument.get<K::kFloats>(), real);
-      break;
-    case K::kString:
-      out_.string(argument.get<K::kString>());
-      break;
-    case K::kStrings:
-      string_list(argument.get<K::kStrings>());
-      break;
-    case K::kSymInt:
-      sym(argument.get<K::kSymInt>());
-      break;
-    case K::kSymInts:
-      write_list(out_, argument.get<K::kSymInts>(), sym);
-      break;
-    case K::kScalarType:
-      out_.integer(schema_number(argument.get<K::kScalarType>()));
-      break;
-    case K::kMemoryFormat:
-      out_.integer(schema_number(argument.get<K::kMemoryFormat>()));
-      break;
-    case K::kLayout:
-      out_.integer(schema_number(argument.get<K::kLayout>()));
-      break;
-    case K::kDevice:
-      meta_.device(argument.get<K::kDevice>());
-      break;
-    case K::kBool:
-      out_.boolean(argument.get<K::kBool>());
-      break;
-    case K::kBools:
-      write_list(out_, argument.get<K::kBools>(), [&](uint8_t value) { out_.boolean(value != 0); });
-      break;
-    case K::kSymBool:
-      sym(argument.get<K::kSymBool>());
-      break;
-    case K::kSymBools:
-      write_list(out_, argument.get<K::kSymBools>(), sym);
-      break;
-    case K::kGraph: {
-      const graph::GraphArgument& inner = argument.get<K::kGraph>();
-      out_.begin_object();
-      out_.key("name");
-      out_.string(inner.name);
-      out_.key("graph");
-      graph(*inner.graph);
-      meta_.extras(inner.extras);
-      out_.end_object();
-      break;
-    }
-    case K::kOptionalTensors:
-      write_list(out_, argument.get<K::kOptionalTensors>(),
-                 [&](const ValueRef& ref) { optional_tensor(ref); });
-      break;
-    case K::kCustomObj:
-      custom_obj(argument.get<K::kCustomObj>());
-      break;
-    case K::kOperator:
-      out_.string(argument.get<K::kOperator>());
-      break;
-    case K::kSymFloat:
-      sym(argument.get<K::kSymFloat>());
-      break;
-    case K::kSymFloats:
-      write_list(out_, argument.get<K::kSymFloats>(), sym);
-      break;
-    case K::kOptionalTensor:
-      optional_tensor(argument.get<K::kOptionalTensor>());
-      break;
-    case K::kComplex:
-      out_.begin_object();
-      out_.key("real");
-      meta_.real(argument.get<K::kComplex>().real());
-      out_.key("imag");
-      meta_.real(argument.get<K::kComplex>().imag());
-      out_.end_object();
-      break;
-    case K::kNestedTensors:
-      write_list(out_, argument.get<K::kNestedTensors>(),
-                 [&](const auto& list) { write_list(out_, list, tensor); });
-      break;
-    case K::kIntLists:
-      write_list(out_, argument.get<K::kIntLists>(),
-                 [&](const auto& list) { write_list(out_, list, integer); });
-      break;
-    case K::kStringToArgument:
-      out_.begin_object();
-      for (const auto& [key, item] : *argument.get<K::kStringToArgument>()) {
-        out_.key(key);
-        this->argument(item);
-      }
-      out_.end_object();
-      break;
-    case K::kFloatLists:
-      write_list(out_, argument.get<K::kFloatLists>(),
-                 [&](const auto& list) { write_list(out_, list, real); });
-      break;
-    case K::kUnknown:
-      break;
+  } else {
+    out_.key(graph::argument_kind_key(argument.kind()));
+    std::visit(
+        [this]<K kKind, typename T>(const graph::ArgumentData<kKind, T>& holder) {
+          if constexpr (kKind == K::kOptionalTensor) {
+            optional_tensor(holder.data);
+          } else if constexpr (kKind == K::kOptionalTensors) {
+            write_list(out_, holder.data, [this](const ValueRef& ref) { optional_tensor(ref); });
+          } else if constexpr (kKind != K::kUnknown) {
+            data(holder.data);
+          }
+        },
+        argument.data());
   }
   out_.end_object();
 }

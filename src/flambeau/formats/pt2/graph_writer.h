@@ -28,6 +28,10 @@ class GraphWriter {
   void node(const graph::Node& node);
   void values(std::string_view key, graph::ValueKind kind, const graph::Graph& graph);
   void optional_tensor(const graph::ValueRef& ref);
+  template <typename Number>
+  void sym(const graph::SymArgument<Number>& argument);
+  template <typename T>
+  void data(const T& data);
 
   json::Writer& out_;
   const graph::ExportedProgram::Style& style_;

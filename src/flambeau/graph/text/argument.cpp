@@ -153,124 +153,110 @@ ArgumentKind ArgumentMaker::infer(const Literal& literal) const {
   return kind;
 }
 
+DeviceSpec ArgumentMaker::device(const Literal& literal, const KindSpec& spec) {
+  if (literal.kind != L::kDevice) fail_kind(literal, "a device, device(type='cpu')");
+  DeviceSpec device;
+  device.type = literal.text;
+  if (literal.flag) device.index = literal.integer;
+  if (!spec.extras.empty()) device.extras = parse_extras(spec.extras, spec.place);
+  return device;
+}
+
+CustomObjArgument ArgumentMaker::object(const Literal& literal, const KindSpec& spec) const {
+  CustomObjArgument object;
+  object.ref = ref(literal);
+  if (spec.kind) {
+    object.class_fqn = spec.class_fqn;
+    if (!spec.extras.empty()) object.extras = parse_extras(spec.extras, spec.place);
+  } else if (const auto* const meta = std::get_if<CustomObjMeta>(&object.ref->meta())) {
+    object.class_fqn = meta->class_fqn;
+  }
+  return object;
+}
+
+std::unique_ptr<ArgumentDict> ArgumentMaker::dict(const Literal& literal, const KindSpec& spec) const {
+  if (literal.kind != L::kDict) fail_kind(literal, "a dictionary");
+  if (!spec.items.empty() && spec.items.size() != literal.items.size()) {
+    fail_at(spec.place, fmt::format("the dictionary has {} items, the comment {} kinds", literal.items.size(),
+                                    spec.items.size()));
+  }
+  auto dict = std::make_unique<ArgumentDict>();
+  for (size_t i = 0; i < literal.items.size(); ++i) {
+    dict->emplace_back(literal.keys[i],
+                       make(literal.items[i], spec.items.empty() ? KindSpec() : spec.items[i]));
+  }
+  return dict;
+}
+
+// How an argument is written follows from the type of its data.
+template <typename T>
+T ArgumentMaker::data(const Literal& literal, const KindSpec& spec) const {
+  if constexpr (std::is_same_v<T, std::monostate>) {
+    if (literal.kind != L::kNone) fail_kind(literal, "None");
+    return {};
+  } else if constexpr (std::is_same_v<T, ValueRef>) {
+    return ref(literal);
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint8_t>) {
+    return static_cast<T>(bool_of(literal));
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return integer_of(literal);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return real_of(literal);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return string_of(literal);
+  } else if constexpr (std::is_same_v<T, DType>) {
+    return dtype_of(literal);
+  } else if constexpr (std::is_same_v<T, MemoryFormat>) {
+    return memory_format_of(literal);
+  } else if constexpr (std::is_same_v<T, Layout>) {
+    return layout_of(literal);
+  } else if constexpr (std::is_same_v<T, DeviceSpec>) {
+    return device(literal, spec);
+  } else if constexpr (requires(T number) { number.literal; }) {
+    return sym<decltype(T::literal)>(literal);
+  } else if constexpr (std::is_same_v<T, CustomObjArgument>) {
+    return object(literal, spec);
+  } else if constexpr (std::is_same_v<T, GraphArgument>) {
+    fail_kind(literal, "the name of a subgraph");
+  } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+    if (literal.kind != L::kComplex) fail_kind(literal, "a complex number");
+    return literal.number;
+  } else if constexpr (std::is_same_v<T, std::unique_ptr<ArgumentDict>>) {
+    return dict(literal, spec);
+  } else if constexpr (std::is_same_v<T, json::Member>) {
+    if (literal.kind != L::kJson) fail_kind(literal, "json('{...}')");
+    return at_place(literal.place, [&] {
+      json::Value tree = json::parse(literal.text);
+      if (tree.as_object().size() != 1) throw Error(ErrorCode::kCorrupt, "expected an object of one member");
+      return std::move(tree.as_object().front());
+    });
+  } else {
+    static_assert(kIsList<T>);
+    return list_of(literal, [&](const Literal& item) { return data<typename T::value_type>(item, spec); });
+  }
+}
+
 Argument ArgumentMaker::make(const Literal& literal, const KindSpec& spec) const {
   if (literal.kind == L::kName && subgraph && (!spec.kind || *spec.kind == K::kGraph)) {
     if (std::optional<GraphArgument> inner = subgraph(literal)) {
       return Argument::make<K::kGraph>(std::move(*inner));
     }
   }
-  const auto tensor = [&](const Literal& item) { return ref(item); };
   const auto optional_tensor = [&](const Literal& item) {
     return item.kind == L::kNone ? ValueRef() : ref(item);
   };
-  switch (spec.kind ? *spec.kind : infer(literal)) {
-    case K::kNone:
-      if (literal.kind != L::kNone) fail_kind(literal, "None");
-      return {};
-    case K::kTensor:
-      return Argument::make<K::kTensor>(ref(literal));
-    case K::kTensors:
-      return Argument::make<K::kTensors>(list_of(literal, tensor));
-    case K::kInt:
-      return Argument::make<K::kInt>(integer_of(literal));
-    case K::kInts:
-      return Argument::make<K::kInts>(list_of(literal, integer_of));
-    case K::kFloat:
-      return Argument::make<K::kFloat>(real_of(literal));
-    case K::kFloats:
-      return Argument::make<K::kFloats>(list_of(literal, real_of));
-    case K::kString:
-      return Argument::make<K::kString>(string_of(literal));
-    case K::kStrings:
-      return Argument::make<K::kStrings>(list_of(literal, string_of));
-    case K::kSymInt:
-      return Argument::make<K::kSymInt>(sym<int64_t>(literal));
-    case K::kSymInts:
-      return Argument::make<K::kSymInts>(
-          list_of(literal, [&](const Literal& item) { return sym<int64_t>(item); }));
-    case K::kScalarType:
-      return Argument::make<K::kScalarType>(dtype_of(literal));
-    case K::kMemoryFormat:
-      return Argument::make<K::kMemoryFormat>(memory_format_of(literal));
-    case K::kLayout:
-      return Argument::make<K::kLayout>(layout_of(literal));
-    case K::kDevice: {
-      if (literal.kind != L::kDevice) fail_kind(literal, "a device, device(type='cpu')");
-      DeviceSpec device;
-      device.type = literal.text;
-      if (literal.flag) device.index = literal.integer;
-      if (!spec.extras.empty()) device.extras = parse_extras(spec.extras, spec.place);
-      return Argument::make<K::kDevice>(std::move(device));
-    }
-    case K::kBool:
-      return Argument::make<K::kBool>(bool_of(literal));
-    case K::kBools:
-      return Argument::make<K::kBools>(
-          list_of(literal, [](const Literal& item) { return static_cast<uint8_t>(bool_of(item)); }));
-    case K::kSymBool:
-      return Argument::make<K::kSymBool>(sym<bool>(literal));
-    case K::kSymBools:
-      return Argument::make<K::kSymBools>(
-          list_of(literal, [&](const Literal& item) { return sym<bool>(item); }));
-    case K::kGraph:
-      fail_kind(literal, "the name of a subgraph");
-    case K::kOptionalTensors:
+  return Argument::of_kind(spec.kind ? *spec.kind : infer(literal), [&]<typename Holder>() {
+    if constexpr (Holder::kind == K::kOptionalTensor) {
+      return Argument::make<K::kOptionalTensor>(optional_tensor(literal));
+    } else if constexpr (Holder::kind == K::kOptionalTensors) {
       return Argument::make<K::kOptionalTensors>(list_of(literal, optional_tensor));
-    case K::kCustomObj: {
-      CustomObjArgument object;
-      object.ref = ref(literal);
-      if (spec.kind) {
-        object.class_fqn = spec.class_fqn;
-        if (!spec.extras.empty()) object.extras = parse_extras(spec.extras, spec.place);
-      } else if (const auto* const meta = std::get_if<CustomObjMeta>(&object.ref->meta())) {
-        object.class_fqn = meta->class_fqn;
-      }
-      return Argument::make<K::kCustomObj>(std::move(object));
-    }
-    case K::kOperator:
+    } else if constexpr (Holder::kind == K::kOperator) {
       if (literal.kind == L::kTorch) return Argument::make<K::kOperator>("torch." + literal.text);
       if (literal.kind != L::kOperator) fail_kind(literal, "an operator");
       return Argument::make<K::kOperator>(literal.text);
-    case K::kSymFloat:
-      return Argument::make<K::kSymFloat>(sym<double>(literal));
-    case K::kSymFloats:
-      return Argument::make<K::kSymFloats>(
-          list_of(literal, [&](const Literal& item) { return sym<double>(item); }));
-    case K::kOptionalTensor:
-      return Argument::make<K::kOptionalTensor>(optional_tensor(literal));
-    case K::kComplex:
-      if (literal.kind != L::kComplex) fail_kind(literal, "a complex number");
-      return Argument::make<K::kComplex>(literal.number);
-    case K::kNestedTensors:
-      return Argument::make<K::kNestedTensors>(
-          list_of(literal, [&](const Literal& item) { return list_of(item, tensor); }));
-    case K::kIntLists:
-      return Argument::make<K::kIntLists>(
-          list_of(literal, [](const Literal& item) { return list_of(item, integer_of); }));
-    case K::kStringToArgument: {
-      if (literal.kind != L::kDict) fail_kind(literal, "a dictionary");
-      if (!spec.items.empty() && spec.items.size() != literal.items.size()) {
-        fail_at(spec.place, fmt::format("the dictionary has {} items, the comment {} kinds",
-                                        literal.items.size(), spec.items.size()));
-      }
-      auto dict = std::make_unique<ArgumentDict>();
-      for (size_t i = 0; i < literal.items.size(); ++i) {
-        dict->emplace_back(literal.keys[i],
-                           make(literal.items[i], spec.items.empty() ? KindSpec() : spec.items[i]));
-      }
-      return Argument::make<K::kStringToArgument>(std::move(dict));
+    } else {
+      return Argument::make<Holder::kind>(data<typename Holder::Type>(literal, spec));
     }
-    case K::kFloatLists:
-      return Argument::make<K::kFloatLists>(
-          list_of(literal, [](const Literal& item) { return list_of(item, real_of); }));
-    case K::kUnknown:
-      break;
-  }
-  if (literal.kind != L::kJson) fail_kind(literal, "json('{...}')");
-  return at_place(literal.place, [&] {
-    json::Value tree = json::parse(literal.text);
-    if (tree.as_object().size() != 1) throw Error(ErrorCode::kCorrupt, "expected an object of one member");
-    return Argument::make<K::kUnknown>(std::move(tree.as_object().front()));
   });
 }
 

@@ -21,6 +21,11 @@ struct ArgumentMaker {
   ValueRef ref(const Literal& literal) const;
   template <typename Number>
   SymArgument<Number> sym(const Literal& literal) const;
+  static DeviceSpec device(const Literal& literal, const KindSpec& spec);
+  CustomObjArgument object(const Literal& literal, const KindSpec& spec) const;
+  std::unique_ptr<ArgumentDict> dict(const Literal& literal, const KindSpec& spec) const;
+  template <typename T>
+  T data(const Literal& literal, const KindSpec& spec) const;
 };
 
 }  // namespace flambeau::graph
