@@ -58,8 +58,6 @@ void replace_nans(float* values, size_t count) {
 // Of parts that are neither complex.
 void convert_parts(DType from_type, const uint8_t* from, int64_t from_step, DType to_type, uint8_t* to,
                    int64_t to_step, size_t count) {
-  // Of complex32 to float16, too: through float a signaling NaN would become quiet.
-  if (from_type == to_type) return copy_row(from, from_step, to, to_step, count, dtype_size(to_type));
   const auto is_packed = [](DType dtype, int64_t step) {
     return step == static_cast<int64_t>(dtype_size(dtype));
   };
@@ -135,6 +133,9 @@ void convert_row(DType from_type, const uint8_t* from, int64_t from_step, DType 
     }
     return;
   }
+  // PyTorch takes complex32 apart; the other way a signaling NaN passes through float and becomes quiet.
+  if (is_from_complex && !is_to_complex && from_part == to_part)
+    return copy_row(from, from_step, to, to_step, count, to_half);
   convert_parts(from_part, from, from_step, to_part, to, to_step, count);
   if (!is_to_complex) return;
   if (is_from_complex) {
