@@ -258,15 +258,15 @@ void each_row(ThreadPool& pool, DType dtype, const void* in, size_t rows, size_t
 template <typename Order>
 void any_type(ThreadPool& pool, DType dtype, const void* in, size_t rows, size_t n, size_t results,
               void* values, int64_t* indices, Order order) {
-  if (dtype_info(dtype).is_complex || wide_kind(dtype) == Wide::kNone) {
+  if (dtype_info(dtype).is_complex || !is_plain(dtype)) {
     throw Error(ErrorCode::kUnsupported, fmt::format("numbers of type {} have no order", dtype_name(dtype)));
   }
-  switch (wide_kind(dtype)) {
-    case Wide::kFloat:
+  switch (compute_type(dtype)) {
+    case Compute::kFloat:
       return each_row<float>(pool, dtype, in, rows, n, results, values, indices, order);
-    case Wide::kDouble:
+    case Compute::kDouble:
       return each_row<double>(pool, dtype, in, rows, n, results, values, indices, order);
-    case Wide::kUInt64:
+    case Compute::kUInt64:
       return each_row<uint64_t>(pool, dtype, in, rows, n, results, values, indices, order);
     default:
       return each_row<int64_t>(pool, dtype, in, rows, n, results, values, indices, order);

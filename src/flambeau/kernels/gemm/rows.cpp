@@ -30,14 +30,14 @@ void copy_row(const uint8_t* from, int64_t from_step, int64_t count, uint8_t* to
 template <typename T>
 RowAccess<T>::RowAccess(DType dtype) : same_(is_stored_as<T>(dtype)), size_(dtype_size(dtype)) {
   const DType part = part_dtype(dtype);
-  if (wide_kind(part) == Wide::kNone) {
+  if (!is_plain(part)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("a product of {} elements, which are no plain numbers", dtype_name(dtype)),
                 "dequantize or convert the tensor first");
   }
   if (same_) return;
   load_ = load_row(part);
-  store_ = store_row(std::is_same_v<T, uint64_t> ? Wide::kInt64 : wide_kind(part), part);
+  store_ = store_row(std::is_same_v<T, uint64_t> ? Compute::kInt64 : compute_type(part), part);
 }
 
 template <typename T>

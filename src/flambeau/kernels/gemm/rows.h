@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/kernels/gemm/gemm.h"
+#include "flambeau/tensor/elements/compute.h"
 #include "flambeau/tensor/elements/wide_rows.h"
 
 namespace flambeau::kernels {

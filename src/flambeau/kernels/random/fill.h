@@ -16,7 +16,7 @@ void require_floating(const char* what, DType dtype);
 void require_number(const char* what, DType dtype);
 
 // Draws n numbers of a wide type in order, and stores them as `dtype`.
-template <typename T, Wide kWide, typename Draw>
+template <typename T, Compute kWide, typename Draw>
 void fill(DType dtype, void* out, size_t n, Draw draw) {
   const StoreRow store = store_row(kWide, dtype);
   const size_t size = dtype_size(dtype);
@@ -32,7 +32,7 @@ void fill(DType dtype, void* out, size_t n, Draw draw) {
 }
 template <typename Draw>
 void fill_from_double(DType dtype, void* out, size_t n, Draw draw) {
-  fill<double, Wide::kDouble>(dtype, out, n, draw);
+  fill<double, Compute::kDouble>(dtype, out, n, draw);
 }
 
 // A float as `dtype` has it.

@@ -82,7 +82,7 @@ void random_integers(Generator& generator, int64_t from, std::optional<int64_t> 
         dtype != DType::kBFloat16) {
       bad_range(from, std::numeric_limits<int64_t>::max(), dtype);
     }
-    fill<int64_t, Wide::kInt64>(dtype, out, n, [&] { return static_cast<int64_t>(generator.random64()); });
+    fill<int64_t, Compute::kInt64>(dtype, out, n, [&] { return static_cast<int64_t>(generator.random64()); });
     return;
   }
   const bool floating = dtype_info(dtype).is_floating;
@@ -120,12 +120,12 @@ void random_integers(Generator& generator, int64_t from, std::optional<int64_t> 
   const uint64_t range = static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
   const auto base = static_cast<uint64_t>(from);
   if (range >= uint64_t{1} << 28) {
-    fill<int64_t, Wide::kInt64>(dtype, out, n,
-                                [&] { return static_cast<int64_t>(generator.random64() % range + base); });
+    fill<int64_t, Compute::kInt64>(dtype, out, n,
+                                   [&] { return static_cast<int64_t>(generator.random64() % range + base); });
   } else {
     const auto small = static_cast<uint32_t>(range);
-    fill<int64_t, Wide::kInt64>(dtype, out, n,
-                                [&] { return static_cast<int64_t>(generator.random() % small + base); });
+    fill<int64_t, Compute::kInt64>(dtype, out, n,
+                                   [&] { return static_cast<int64_t>(generator.random() % small + base); });
   }
 }
 
@@ -133,8 +133,8 @@ void random_integers(Generator& generator, DType dtype, void* out, size_t n) {
   require_number("random", dtype);
   if (dtype == DType::kFloat64 || dtype == DType::kInt64) {
     const uint64_t range = dtype == DType::kInt64 ? uint64_t{1} << 63 : (uint64_t{1} << 53) + 1;
-    fill<int64_t, Wide::kInt64>(dtype, out, n,
-                                [&] { return static_cast<int64_t>(generator.random64() % range); });
+    fill<int64_t, Compute::kInt64>(dtype, out, n,
+                                   [&] { return static_cast<int64_t>(generator.random64() % range); });
     return;
   }
   if (dtype == DType::kUInt16 || dtype == DType::kUInt32 || dtype == DType::kUInt64) {
@@ -144,8 +144,8 @@ void random_integers(Generator& generator, DType dtype, void* out, size_t n) {
   }
   const uint64_t range = dtype_info(dtype).is_floating ? (uint64_t{1} << digits_of(dtype)) + 1
                                                        : static_cast<uint64_t>(limits_of(dtype).most) + 1;
-  fill<int64_t, Wide::kInt64>(dtype, out, n,
-                              [&] { return static_cast<int64_t>(generator.random() % range); });
+  fill<int64_t, Compute::kInt64>(dtype, out, n,
+                                 [&] { return static_cast<int64_t>(generator.random() % range); });
 }
 
 void bernoulli(Generator& generator, double p, DType dtype, void* out, size_t n) {
@@ -154,8 +154,8 @@ void bernoulli(Generator& generator, double p, DType dtype, void* out, size_t n)
     throw Error(ErrorCode::kInvalidArgument, fmt::format("a probability of {} was given", p),
                 "give one from 0 to 1");
   }
-  fill<int64_t, Wide::kInt64>(dtype, out, n,
-                              [&] { return static_cast<int64_t>(generator.uniform_double() < p); });
+  fill<int64_t, Compute::kInt64>(dtype, out, n,
+                                 [&] { return static_cast<int64_t>(generator.uniform_double() < p); });
 }
 
 void bernoulli(Generator& generator, DType p_dtype, const void* p, DType dtype, void* out, size_t n) {
@@ -166,7 +166,7 @@ void bernoulli(Generator& generator, DType p_dtype, const void* p, DType dtype, 
   const size_t size = dtype_size(dtype);
   const bool wide = p_dtype == DType::kFloat64;
   const LoadRow load = load_row(p_dtype);
-  const StoreRow store = store_row(Wide::kInt64, dtype);
+  const StoreRow store = store_row(Compute::kInt64, dtype);
   auto* to = static_cast<uint8_t*>(out);
   double doubles[kWideBlock];
   float floats[kWideBlock];

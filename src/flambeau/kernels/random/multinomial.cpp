@@ -61,7 +61,7 @@ void draw(Generator& generator, DType dtype, const void* weights, size_t rows, s
     return;
   }
   // The categories with the largest weight / Exp(1); all in the weights' own type.
-  const StoreRow store = store_row(dtype == DType::kFloat64 ? Wide::kDouble : Wide::kFloat, dtype);
+  const StoreRow store = store_row(dtype == DType::kFloat64 ? Compute::kDouble : Compute::kFloat, dtype);
   ScratchVector<uint8_t> rounded(categories * size);
   for (size_t i = 0; i < rows; ++i) {
     load(from + i * categories * size, static_cast<ptrdiff_t>(size), categories, row.data());

@@ -30,7 +30,7 @@ void require_floating(const char* what, DType dtype) {
 }
 
 void require_number(const char* what, DType dtype) {
-  if (wide_kind(dtype) == Wide::kNone || dtype_info(dtype).is_complex ||
+  if (!is_plain(dtype) || dtype_info(dtype).is_complex ||
       (dtype_info(dtype).is_floating && dtype_size(dtype) == 1)) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("{} numbers of type {} were asked for; there are integers, "
@@ -76,7 +76,7 @@ void uniform(Generator& generator, double from, double to, DType dtype, void* ou
   const float end = rounded_to(dtype, high);
   const float begin = rounded_to(dtype, low);
   const float width = high - low;
-  const StoreRow store = store_row(Wide::kFloat, dtype);
+  const StoreRow store = store_row(Compute::kFloat, dtype);
   const size_t size = dtype_size(dtype);
   auto* bytes = static_cast<uint8_t*>(out);
   float block[kWideBlock];
@@ -141,7 +141,7 @@ void normal(Generator& generator, double mean, double deviation, DType dtype, vo
     return;
   }
   // The half types draw each block where float32 draws all numbers first: another order in the last block.
-  const StoreRow store = store_row(Wide::kFloat, dtype);
+  const StoreRow store = store_row(Compute::kFloat, dtype);
   auto* const to = static_cast<uint8_t*>(out);
   float block[16];
   const auto draw_block = [&](size_t at) {

@@ -36,7 +36,7 @@ std::string hash(ByteSpan bytes) {
 std::vector<double> as_doubles(DType dtype, const std::vector<uint8_t>& bytes) {
   const size_t n = bytes.size() / dtype_size(dtype);
   std::vector<double> values(n);
-  if (wide_kind(dtype) == Wide::kDouble) {
+  if (compute_type(dtype) == Compute::kDouble) {
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }

@@ -199,7 +199,7 @@ void compute(Context& context, const Tensor& query, const Tensor& key, const Ten
              const Tensor* mask, bool is_causal, std::optional<double> scale, bool enable_gqa,
              const Results& results) {
   if (!is_attended(query.dtype())) fail_dtype("softmax_lastdim_kernel_impl", query.dtype());
-  const DType dtype = kernels::compute_dtype(query.dtype());
+  const DType dtype = compute_dtype(query.dtype());
   const size_t rank = results.out->dim();
   if (results.out->element_count() == 0) return;
   if (value.element_count() == 0) return fill(context, *results.out, 0);
@@ -254,7 +254,7 @@ int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, cons
 void compute_dropped(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                      const Tensor* mask, double dropout_p, bool is_causal, const Tensor* dropout_mask,
                      std::optional<double> scale, bool enable_gqa, const Tensor& out, const Tensor* weights) {
-  const DType dtype = kernels::compute_dtype(query.dtype());
+  const DType dtype = compute_dtype(query.dtype());
   const auto infos = plain_infos(info_of(query), info_of(key), info_of(value), enable_gqa);
   const Tensor all = context.allocate(dtype, std::get<1>(infos).sizes);
   const Tensor result = context.allocate(dtype, out.sizes());

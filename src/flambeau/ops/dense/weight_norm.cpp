@@ -1,7 +1,6 @@
 // Weights given as direction and length: w = v * g / |v|, with one length for each index of a dimension.
 #include <cmath>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/engines/elementwise.h"
@@ -10,6 +9,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -54,7 +54,7 @@ void normalize(const Tensor& v, int64_t outer, int64_t size, int64_t inner, cons
 void run(Context& context, const Tensor& v, const Tensor& g, int64_t dim, const Tensor& out,
          const Tensor* norm) {
   if (!is_floating(v.dtype())) fail_dtype("weight_norm_kernel", v.dtype());
-  const DType dtype = kernels::compute_dtype(v.dtype());
+  const DType dtype = compute_dtype(v.dtype());
   const auto as = [&](const Tensor& tensor, bool copies) {
     const Tensor made = context.allocate(dtype, tensor.sizes());
     if (copies) copy_into(context, tensor, made);

@@ -31,7 +31,7 @@ void frexp_row(const void* const* inputs, void* const* outputs, size_t count, co
 void frexp_kernel(Context& context, const Tensor& self, Tensor& mantissa, Tensor& exponent) {
   const Input inputs[] = {computed(self, self.dtype())};
   const Output outputs[] = {computed_result(mantissa), computed_result(exponent)};
-  const bool is_double = kernels::compute_type(self.dtype()) == kernels::Compute::kDouble;
+  const bool is_double = compute_type(self.dtype()) == Compute::kDouble;
   run_elementwise(context, inputs, outputs, is_double ? &frexp_row<double> : &frexp_row<float>);
 }
 

@@ -249,15 +249,15 @@ Scalar item(const Tensor& tensor) {
   const uint8_t* const from = tensor.data();
   const DType dtype = tensor.dtype();
   if (dtype == DType::kBool) return *from != 0;
-  switch (kernels::compute_type(dtype)) {
-    case kernels::Compute::kFloat:
-    case kernels::Compute::kDouble: {
+  switch (compute_type(dtype)) {
+    case Compute::kFloat:
+    case Compute::kDouble: {
       double number = 0;
       load_packed(dtype, from, 0, 1, DType::kFloat64, &number);
       return number;
     }
-    case kernels::Compute::kInt64:
-    case kernels::Compute::kUInt64: {
+    case Compute::kInt64:
+    case Compute::kUInt64: {
       int64_t number = 0;
       load_packed(dtype, from, 0, 1, DType::kInt64, &number);
       return number;

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <span>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/engines/row.h"
 #include "flambeau/ops/mechanism/context.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 
@@ -26,12 +26,8 @@ struct Output {
 };
 
 // An input in the type that is computed with for `common`.
-inline Input computed(const Tensor& tensor, DType common) {
-  return {&tensor, common, kernels::compute_dtype(common)};
-}
-inline Output computed_result(const Tensor& tensor) {
-  return {&tensor, kernels::compute_dtype(tensor.dtype())};
-}
+inline Input computed(const Tensor& tensor, DType common) { return {&tensor, common, compute_dtype(common)}; }
+inline Output computed_result(const Tensor& tensor) { return {&tensor, compute_dtype(tensor.dtype())}; }
 
 // How many elements a thread should have at least.
 constexpr int64_t kGrain = 32768;

@@ -130,16 +130,16 @@ struct FoldOf {
 // Calls body(T{}) with the C++ type that a stored type is computed in.
 template <typename Body>
 decltype(auto) with_compute_type(DType dtype, Body&& body) {
-  switch (kernels::compute_type(dtype)) {
-    case kernels::Compute::kFloat:
+  switch (compute_type(dtype)) {
+    case Compute::kFloat:
       return body(float{});
-    case kernels::Compute::kDouble:
+    case Compute::kDouble:
       return body(double{});
-    case kernels::Compute::kInt64:
+    case Compute::kInt64:
       return body(int64_t{});
-    case kernels::Compute::kUInt64:
+    case Compute::kUInt64:
       return body(uint64_t{});
-    case kernels::Compute::kComplexFloat:
+    case Compute::kComplexFloat:
       return body(std::complex<float>{});
     default:
       return body(std::complex<double>{});
@@ -149,11 +149,8 @@ decltype(auto) with_compute_type(DType dtype, Body&& body) {
 // The Fold of Op for elements of type `common`.
 template <typename Op>
 Fold fold_of(DType common) {
-  return with_compute_type(
-      common, [&]<typename T>(T) { return FoldOf<Op, T>::make(kernels::compute_dtype(common)); });
+  return with_compute_type(common, [&]<typename T>(T) { return FoldOf<Op, T>::make(compute_dtype(common)); });
 }
-
-using kernels::kIsComplex;
 
 template <typename T>
 bool is_nan(const T& x) {

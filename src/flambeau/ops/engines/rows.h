@@ -24,8 +24,6 @@
 
 namespace flambeau::ops {
 
-using kernels::kIsComplex;
-
 template <typename T>
 concept RealNumber = std::is_floating_point_v<T>;
 template <typename T>
@@ -138,9 +136,8 @@ template <typename F, typename T>
 concept IsHot = requires { F::kHot; } &&
                 (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int64_t>);
 
-constexpr bool is_hot(kernels::Compute compute) {
-  return compute == kernels::Compute::kFloat || compute == kernels::Compute::kDouble ||
-         compute == kernels::Compute::kInt64;
+constexpr bool is_hot(Compute compute) {
+  return compute == Compute::kFloat || compute == Compute::kDouble || compute == Compute::kInt64;
 }
 
 // The row of F for arguments of type T, as many as there are indices.
@@ -159,21 +156,21 @@ Rows rows_for(std::index_sequence<I...>) {
 // The row for that type of computing, of F with kInputs arguments of that type and a result of the same one,
 // or of type Out where it is given. Null where F does not take the type.
 template <typename F, size_t kInputs, typename Out = void>
-Rows find_rows(kernels::Compute compute) {
+Rows find_rows(Compute compute) {
   constexpr auto kIndices = std::make_index_sequence<kInputs>();
   switch (compute) {
-    case kernels::Compute::kFloat:
+    case Compute::kFloat:
       return rows_for<F, Out, float>(kIndices);
-    case kernels::Compute::kDouble:
+    case Compute::kDouble:
       return rows_for<F, Out, double>(kIndices);
-    case kernels::Compute::kInt64:
+    case Compute::kInt64:
       return rows_for<F, Out, int64_t>(kIndices);
-    case kernels::Compute::kUInt64:
+    case Compute::kUInt64:
       return rows_for<F, Out, uint64_t>(kIndices);
-    case kernels::Compute::kComplexFloat:
+    case Compute::kComplexFloat:
       if constexpr (!std::is_same_v<Out, ComplexOut>) return rows_for<F, Out, std::complex<float>>(kIndices);
       return nullptr;
-    case kernels::Compute::kComplexDouble:
+    case Compute::kComplexDouble:
       if constexpr (!std::is_same_v<Out, ComplexOut>) return rows_for<F, Out, std::complex<double>>(kIndices);
       return nullptr;
   }
@@ -208,16 +205,16 @@ constexpr bool takes_bool() {
 template <typename F, typename Out = void, size_t kInputs>
 void map_inputs(Context& context, std::string_view what, const F& function, DType common, const Tensor& out,
                 const Input (&inputs)[kInputs]) {
-  const Rows rows = find_rows<F, kInputs, Out>(kernels::compute_type(common));
+  const Rows rows = find_rows<F, kInputs, Out>(compute_type(common));
   if (rows.plain == nullptr) fail_dtype(what, common);
   require_computable(what, common, takes_bool<F>());
-  const DType row_out = std::is_void_v<Out> ? kernels::compute_dtype(common)
+  const DType row_out = std::is_void_v<Out> ? compute_dtype(common)
                         : std::is_same_v<Out, bool> || std::is_same_v<Out, BytesOut>
                             ? DType::kBool
-                            : kernels::compute_dtype(out.dtype());
+                            : compute_dtype(out.dtype());
   const Output outputs[] = {{&out, row_out}};
   if constexpr (requires { function.numbers(); }) {
-    if (is_hot(kernels::compute_type(common))) {
+    if (is_hot(compute_type(common))) {
       const HotNumbers numbers = function.numbers();
       run_elementwise(context, inputs, outputs, rows, &numbers, cost_of<F>());
       return;

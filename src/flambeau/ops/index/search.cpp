@@ -23,7 +23,7 @@ std::vector<T> values_as(const Tensor& tensor, DType common) {
   require_memory(static_cast<uint64_t>((Size(packed.element_count()) * sizeof(T)).value()));
   std::vector<T> values(static_cast<size_t>(packed.element_count()));
   if (values.empty()) return values;
-  const DType row = kernels::compute_dtype(common);
+  const DType row = compute_dtype(common);
   load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), values.size(), row,
               values.data());
   return values;

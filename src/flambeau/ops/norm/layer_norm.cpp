@@ -211,7 +211,7 @@ std::tuple<Info<N>, Info<N>> fused_shape(const Info<N>& input, std::span<const S
   ShortList<N> sizes;
   for (const int64_t size : normalized) sizes.push_back(N(size));
   return {rms_info(input, sizes.span(), weight),
-          statistics_info(input, normalized.size(), kernels::compute_dtype(input.dtype))};
+          statistics_info(input, normalized.size(), compute_dtype(input.dtype))};
 }
 
 void rms_row(const float* x, const float* weight, float* y, size_t count, double eps, float* rstd) {

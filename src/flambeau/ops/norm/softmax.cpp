@@ -90,7 +90,7 @@ Info<N> softmax_shape(const Info<N>& self, Size dim, bool half_to_float) {
 void run_softmax(Context& context, const Tensor& self, int64_t dim, Line floats, Line doubles,
                  std::string_view name, Tensor& out) {
   if (!is_floating(self.dtype()) || dtype_size(self.dtype()) == 1) fail_dtype(name, self.dtype());
-  const DType row = kernels::compute_dtype(self.dtype());
+  const DType row = compute_dtype(self.dtype());
   const LineOutput outputs[] = {{&out, row}};
   const size_t d = wrap_dim(dim, self.dim());
   Line line = row == DType::kFloat32 ? floats : doubles;

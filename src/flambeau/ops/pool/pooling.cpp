@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -18,7 +18,7 @@ ShortList<Size> for_each_pooled(std::span<const Size> given, size_t dims, const 
 // A packed tensor of the compute type with the elements in the wanted order; the tensor itself where it is
 // one.
 Tensor in_order(Context& context, const Tensor& tensor, bool channels_last, bool copies) {
-  const DType dtype = kernels::compute_dtype(tensor.dtype());
+  const DType dtype = compute_dtype(tensor.dtype());
   Info<Size> info = info_of(tensor);
   const bool lies_so = channels_last ? is_channels_last(info) : is_contiguous(info);
   if (tensor.dtype() == dtype && lies_so) return tensor;
@@ -56,12 +56,12 @@ void for_rows(Context& context, const PoolShape& shape, Body&& body) {
 
 template <typename Body>
 void with_type(DType dtype, std::string_view what, Body&& body) {
-  switch (kernels::compute_type(dtype)) {
-    case kernels::Compute::kFloat:
+  switch (compute_type(dtype)) {
+    case Compute::kFloat:
       return body(float{});
-    case kernels::Compute::kDouble:
+    case Compute::kDouble:
       return body(double{});
-    case kernels::Compute::kInt64:
+    case Compute::kInt64:
       return body(int64_t{});
     default:
       fail_dtype(what, dtype);

@@ -87,12 +87,12 @@ void run_order(Context& context, const Tensor& self, DType common, const DimFlag
                Tensor& out) {
   const NormOp<kOrder> op{order};
   const auto make = [&]() -> Fold {
-    switch (kernels::compute_type(common)) {
-      case kernels::Compute::kFloat:
+    switch (compute_type(common)) {
+      case Compute::kFloat:
         return FoldOf<NormOp<kOrder>, float>::make(DType::kFloat32);
-      case kernels::Compute::kDouble:
+      case Compute::kDouble:
         return FoldOf<NormOp<kOrder>, double>::make(DType::kFloat64);
-      case kernels::Compute::kComplexFloat:
+      case Compute::kComplexFloat:
         return FoldOf<NormOp<kOrder>, std::complex<float>>::make(DType::kComplex64);
       default:
         return FoldOf<NormOp<kOrder>, std::complex<double>>::make(DType::kComplex128);

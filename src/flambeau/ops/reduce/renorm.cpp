@@ -31,7 +31,7 @@ void renorm_kernel(Context& context, const Tensor& self, Scalar p, Size dim, Sca
   Context inner = context.without_interceptor();
   // Half is bounded in float.
   const Tensor norms = call_with(inner, "aten::linalg_vector_norm", {self, Value(p), others, true},
-                                 {{"dtype", Value(kernels::compute_dtype(self.dtype()))}});
+                                 {{"dtype", Value(compute_dtype(self.dtype()))}});
   const Tensor packed = norms.to_contiguous();
   ScratchVector<double> factors(static_cast<size_t>(packed.element_count()));
   load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), factors.size(),

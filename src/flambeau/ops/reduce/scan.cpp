@@ -40,7 +40,7 @@ Info<N> scan_shape(const Info<N>& self, Size dim, std::optional<DType> dtype) {
 }
 template <bool kProduct>
 void scan_kernel(Context& context, const Tensor& self, Size dim, std::optional<DType>, Tensor& out) {
-  const DType row = kernels::compute_dtype(out.dtype());
+  const DType row = compute_dtype(out.dtype());
   const bool rounds = self.dtype() != out.dtype() && out.dtype() != row;
   const Line line =
       with_compute_type(out.dtype(), []<typename T>(T) -> Line { return scan_line<T, kProduct>; });
@@ -79,7 +79,7 @@ template <bool kLargest>
 void extreme_kernel(Context& context, const Tensor& self, Size dim, Tensor& values, Tensor& indices) {
   if (is_complex(self.dtype()))
     fail_dtype(kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu", self.dtype());
-  const DType row = kernels::compute_dtype(self.dtype());
+  const DType row = compute_dtype(self.dtype());
   const Line line =
       with_compute_type(self.dtype(), []<typename T>(T) -> Line { return extreme_line<T, kLargest>; });
   const LineOutput outputs[] = {{&values, row}, {&indices, DType::kInt64}};
@@ -124,7 +124,7 @@ Info<N> log_sum_shape(const Info<N>& self, Size dim) {
 }
 void log_sum_kernel(Context& context, const Tensor& self, Size dim, Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("logcumsumexp_out_cpu", self.dtype());
-  const DType row = kernels::compute_dtype(self.dtype());
+  const DType row = compute_dtype(self.dtype());
   const Line line = with_compute_type(self.dtype(), []<typename T>(T) -> Line { return log_sum_line<T>; });
   const LineOutput outputs[] = {{&out, row}};
   run_lines(context, self, wrap_dim(dim, self.dim()), row, line, outputs, nullptr, 50);

@@ -93,11 +93,11 @@ void run_variance(Context& context, const Tensor& self, OptionalDims dims,
   const VarianceOp<kRoot, kMean> op{correction ? correction->to_double() : 1.0};
   const DimFlags reduced = dims ? reduced_dims(*dims, self.dim()) : all_dims(self.dim());
   const DType common = self.dtype();
-  Fold fold = kernels::compute_type(common) == kernels::Compute::kFloat
+  Fold fold = compute_type(common) == Compute::kFloat
                   ? FoldOf<VarianceOp<kRoot, kMean>, float>::make(DType::kFloat32)
-              : kernels::compute_type(common) == kernels::Compute::kDouble
+              : compute_type(common) == Compute::kDouble
                   ? FoldOf<VarianceOp<kRoot, kMean>, double>::make(DType::kFloat64)
-              : kernels::compute_type(common) == kernels::Compute::kComplexFloat
+              : compute_type(common) == Compute::kComplexFloat
                   ? FoldOf<VarianceOp<kRoot, kMean>, std::complex<float>>::make(DType::kComplex64)
                   : FoldOf<VarianceOp<kRoot, kMean>, std::complex<double>>::make(DType::kComplex128);
   if (fold.row == DType::kFloat32) fold.along = moments_along;

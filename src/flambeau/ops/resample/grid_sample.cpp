@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
@@ -11,6 +10,7 @@
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/resample/taps.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -198,7 +198,7 @@ void sample(Context& context, const Tensor& input, const Tensor& grid, int64_t i
 void run(Context& context, const Tensor& input, const Tensor& grid, Size interpolation, Size padding,
          bool align_corners, Tensor& out) {
   if (!is_floating(out.dtype())) fail_dtype("grid_sampler_2d_cpu_kernel_impl", out.dtype());
-  const DType dtype = kernels::compute_dtype(out.dtype());
+  const DType dtype = compute_dtype(out.dtype());
   const auto packed_as = [&](const Tensor& tensor) {
     if (tensor.dtype() == dtype && tensor.is_contiguous()) return tensor;
     const Tensor made = context.allocate(dtype, tensor.sizes());

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/resample/resize_axis.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -33,7 +33,7 @@ void resize_numbers(Context& context, const Axis& axis, DType rounding, const vo
   ScratchVector<T> weights(axis.taps.weight.begin(), axis.taps.weight.end());
   if (rounding == DType::kFloat16 || rounding == DType::kBFloat16) {
     std::vector<uint16_t> rounded(weights.size());
-    const DType type = kernels::compute_dtype(rounding);
+    const DType type = compute_dtype(rounding);
     store_packed(type, weights.data(), weights.size(), rounding, reinterpret_cast<uint8_t*>(rounded.data()),
                  2);
     load_packed(rounding, reinterpret_cast<const uint8_t*>(rounded.data()), 2, weights.size(), type,
@@ -116,7 +116,7 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
   const size_t dims = scales.size();
   const DType dtype = is_byte && !is_nearest ? DType::kUInt8
                       : is_byte              ? DType::kFloat32
-                                             : kernels::compute_dtype(out.dtype());
+                                             : compute_dtype(out.dtype());
   Info<Size> info = info_of(out);
   const bool is_last = !is_contiguous(info) && is_channels_last(info);
   const auto packed_info = [&](const ShortList<Size>& sizes) -> Info<Size> {

@@ -2,7 +2,6 @@
 // max_unpool2d.
 #include <fmt/format.h>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/dense/convolution.h"
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/engines/elementwise.h"
@@ -11,6 +10,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -167,24 +167,24 @@ void col2im_kernel(Context& context, const Tensor& self, Numbers output_size, Nu
                    Numbers dilation, Numbers padding, Numbers stride, Tensor& out) {
   require_window_type("col2im_out_cpu", out.dtype());
   const WindowArguments arguments = window_arguments(kernel_size, dilation, padding, stride);
-  const DType dtype = kernels::compute_dtype(out.dtype());
+  const DType dtype = compute_dtype(out.dtype());
   const Tensor columns = context.allocate(dtype, self.sizes());
   copy_into(context, self, columns);
   const Tensor image = out.dim() == 4 ? out : unsqueezed(out, 0);
   const auto [whole, inside] = padded_image(context, dtype, image.sizes(), arguments.padding);
   const Tensor windows = windows_of(whole, arguments, window_count(output_size[0], arguments, 0),
                                     window_count(output_size[1], arguments, 1));
-  switch (kernels::compute_type(dtype)) {
-    case kernels::Compute::kDouble:
+  switch (compute_type(dtype)) {
+    case Compute::kDouble:
       add_windows<double>(columns, windows);
       break;
-    case kernels::Compute::kComplexFloat:
+    case Compute::kComplexFloat:
       add_windows<std::complex<float>>(columns, windows);
       break;
-    case kernels::Compute::kComplexDouble:
+    case Compute::kComplexDouble:
       add_windows<std::complex<double>>(columns, windows);
       break;
-    case kernels::Compute::kFloat:
+    case Compute::kFloat:
       add_windows<float>(columns, windows);
       break;
     default:

@@ -2,7 +2,6 @@
 // that take finished gates.
 #include <vector>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/dense/product.h"
 #include "flambeau/ops/engines/elementwise.h"
@@ -13,6 +12,7 @@
 #include "flambeau/ops/rnn/cells.h"
 #include "flambeau/ops/rnn/prepared_rnn.h"
 #include "flambeau/ops/rnn/steps.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -110,7 +110,7 @@ void scatter(Context& context, const std::vector<T>& numbers, const Tensor& to) 
 template <typename Body>
 void with_number_type(DType dtype, std::string_view what, Body&& body) {
   if (!is_floating(dtype)) fail_dtype(what, dtype);
-  kernels::compute_dtype(dtype) == DType::kFloat64 ? body(double{}) : body(float{});
+  compute_dtype(dtype) == DType::kFloat64 ? body(double{}) : body(float{});
 }
 
 template <typename N>

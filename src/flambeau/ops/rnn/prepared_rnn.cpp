@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "flambeau/kernels/element.h"
 #include "flambeau/kernels/gemm/gemm.h"
 #include "flambeau/kernels/gemm/scratch.h"
 #include "flambeau/kernels/math/vector_math.h"
@@ -17,6 +16,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/rnn/cells.h"
+#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 namespace {
@@ -190,7 +190,7 @@ PreparedRnn::PreparedRnn(Context& context, const RnnShape& shape, std::span<cons
   state->shape = shape;
   const DType stored = parameters[0].dtype();
   if (!is_floating(stored)) fail_dtype("lstm", stored);
-  state->dtype = kernels::compute_dtype(stored);
+  state->dtype = compute_dtype(stored);
   for (size_t i = 0; i < cell_count; ++i) {
     std::span<const Tensor> of_cell =
         parameters.subspan(i * shape.parameters_in_cell(), shape.parameters_in_cell());

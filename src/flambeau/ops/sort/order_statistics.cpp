@@ -90,7 +90,7 @@ std::tuple<Info<N>, Info<N>> line_shape(const Info<N>& self, Size dim, bool keep
 
 void run_line(Context& context, const Tensor& self, int64_t dim, Line line, Tensor& values, Tensor& indices) {
   const size_t d = wrap_dim(dim, self.dim());
-  const DType row = kernels::compute_dtype(self.dtype());
+  const DType row = compute_dtype(self.dtype());
   const Tensor value_lines = with_dim(values, d, self.dim());
   const Tensor index_lines = with_dim(indices, d, self.dim());
   const LineOutput outputs[] = {{&value_lines, row}, {&index_lines, DType::kInt64}};

@@ -77,7 +77,7 @@ Groups group_rows(const Tensor& packed, size_t rows, size_t length, bool sorts) 
       std::vector<T> values(rows * length);
       if (!values.empty()) {
         load_packed(packed.dtype(), packed.data(), static_cast<int64_t>(packed.element_size()), values.size(),
-                    kernels::compute_dtype(packed.dtype()), values.data());
+                    compute_dtype(packed.dtype()), values.data());
       }
       return group(values, rows, length, sorts);
     }

@@ -118,7 +118,7 @@ class Values {
  public:
   explicit Values(DType dtype)
       : load_(load_row(part_dtype(dtype))),
-        kind_(wide_kind(dtype)),
+        kind_(compute_type(part_dtype(dtype))),
         size_(static_cast<ptrdiff_t>(dtype_size(dtype))),
         is_complex_(dtype_info(dtype).is_complex),
         word_(dtype_info(dtype).word) {}
@@ -132,11 +132,11 @@ class Values {
   template <typename Body>
   void visit(Body&& body) const {
     switch (kind_) {
-      case Wide::kFloat:
+      case Compute::kFloat:
         return with<float>(body);
-      case Wide::kDouble:
+      case Compute::kDouble:
         return with<double>(body);
-      case Wide::kUInt64:
+      case Compute::kUInt64:
         return with<uint64_t>(body);
       default:
         return with<int64_t>(body);
@@ -151,7 +151,7 @@ class Values {
   }
 
   LoadRow load_;
-  Wide kind_;
+  Compute kind_;
   ptrdiff_t size_;
   bool is_complex_;
   size_t word_;
@@ -171,7 +171,7 @@ Dims unravel(int64_t index, const Dims& sizes) {
 // A view of the same elements as plain numbers.
 Tensor as_numbers(const Tensor& tensor) {
   if (tensor.quantizer() != nullptr) return dequantize(tensor);
-  if (wide_kind(tensor.dtype()) != Wide::kNone) return tensor;
+  if (is_plain(tensor.dtype())) return tensor;
   const DTypeInfo& info = dtype_info(tensor.dtype());
   if (info.per_byte > 1) {  // packed without a quantizer: the bytes are all there is to compare
     const auto bytes = static_cast<int64_t>(tensor.byte_count());

@@ -30,9 +30,7 @@ constexpr size_t kGrain = size_t{1} << 16;
 
 }  // namespace
 
-bool can_convert(DType from, DType to) {
-  return from == to || (wide_kind(from) != Wide::kNone && wide_kind(to) != Wide::kNone);
-}
+bool can_convert(DType from, DType to) { return from == to || (is_plain(from) && is_plain(to)); }
 
 Tensor convert(const Tensor& tensor, DType to, ThreadPool* pool) {
   if (!tensor.defined()) throw Error(ErrorCode::kInvalidArgument, "an undefined tensor has no values");

@@ -23,26 +23,25 @@ void copy_elements(const uint8_t* from, int64_t from_step, uint8_t* to, int64_t 
 }
 
 void require_plain(DType dtype) {
-  if (wide_kind(part_dtype(dtype)) != Wide::kNone) return;
+  if (is_plain(dtype)) return;
   throw Error(ErrorCode::kUnsupported,
               fmt::format("no operator computes with elements of type {}", dtype_name(dtype)));
 }
 
 // Whether elements of the type are the wide ones themselves.
-bool is_wide_type(Wide kind, DType dtype) {
+bool is_wide_type(Compute kind, DType dtype) {
   switch (kind) {
-    case Wide::kFloat:
+    case Compute::kFloat:
       return dtype == DType::kFloat32;
-    case Wide::kDouble:
+    case Compute::kDouble:
       return dtype == DType::kFloat64;
-    case Wide::kInt64:
+    case Compute::kInt64:
       return dtype == DType::kInt64;
-    case Wide::kUInt64:
+    case Compute::kUInt64:
       return dtype == DType::kUInt64;
-    case Wide::kNone:
+    default:
       return false;
   }
-  return false;
 }
 
 // The NaN of these types is a constant in PyTorch, whose conversion to an integer its compiler worked out
@@ -59,8 +58,6 @@ void replace_nans(float* values, size_t count) {
 // Of parts that are neither complex.
 void convert_parts(DType from_type, const uint8_t* from, int64_t from_step, DType to_type, uint8_t* to,
                    int64_t to_step, size_t count) {
-  // Of complex32 to float16, too: through float a signaling NaN would become quiet.
-  if (from_type == to_type) return copy_row(from, from_step, to, to_step, count, dtype_size(to_type));
   const auto is_packed = [](DType dtype, int64_t step) {
     return step == static_cast<int64_t>(dtype_size(dtype));
   };
@@ -71,7 +68,7 @@ void convert_parts(DType from_type, const uint8_t* from, int64_t from_step, DTyp
   if (is_packed(from_type, from_step) && is_packed(to_type, to_step)) {
     if (const ConvertRow convert = find_convert_row(from_type, to_type)) return convert(from, to, count);
   }
-  const Wide kind = wide_kind(from_type);
+  const Compute kind = compute_type(from_type);
   const LoadRow load = load_row(from_type);
   if (is_wide_type(kind, to_type) && is_array(to_type, to, to_step)) return load(from, from_step, count, to);
   const StoreRow store = store_row(kind, to_type);
@@ -136,6 +133,9 @@ void convert_row(DType from_type, const uint8_t* from, int64_t from_step, DType 
     }
     return;
   }
+  // PyTorch takes complex32 apart; the other way a signaling NaN passes through float and becomes quiet.
+  if (is_from_complex && !is_to_complex && from_part == to_part)
+    return copy_row(from, from_step, to, to_step, count, to_half);
   convert_parts(from_part, from, from_step, to_part, to, to_step, count);
   if (!is_to_complex) return;
   if (is_from_complex) {

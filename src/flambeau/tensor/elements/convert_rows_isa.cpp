@@ -14,7 +14,7 @@
 namespace flambeau::FLAMBEAU_ISA {
 namespace {
 
-// Any number but 0 is true.
+// A bool, of which every byte but 0 is true.
 struct Truth {
   uint8_t byte;
 };
@@ -31,13 +31,19 @@ template <typename T>
   std::memcpy(static_cast<uint8_t*>(to) + i * sizeof(T), &value, sizeof(T));
 }
 
+template <typename T>
+[[gnu::always_inline]] inline T number(T value) {
+  return value;
+}
+[[gnu::always_inline]] inline uint8_t number(Truth value) { return value.byte != 0 ? 1 : 0; }
+
 template <typename From, typename To>
 void convert(const void* from, void* to, size_t count) {
 #pragma GCC ivdep
   for (size_t i = 0; i < count; ++i) {
-    const From value = load<From>(from, i);
+    const auto value = number(load<From>(from, i));
     if constexpr (std::is_same_v<To, Truth>) {
-      store(to, i, Truth{static_cast<uint8_t>(value != From(0) ? 1 : 0)});
+      store(to, i, Truth{static_cast<uint8_t>(value != 0 ? 1 : 0)});
     } else {
       store(to, i, static_cast<To>(value));
     }
@@ -102,7 +108,7 @@ constexpr ConvertRow kNarrowToHalf = &narrow_to_half;
 
 template <typename From>
 ConvertRow find_from(DType to) {
-  constexpr bool kIsInteger = std::is_integral_v<From>;
+  constexpr bool kIsInteger = std::is_integral_v<From> || std::is_same_v<From, Truth>;
   switch (to) {
     case DType::kBool:
       return &convert<From, Truth>;
@@ -138,6 +144,7 @@ ConvertRow find_convert_row(int from_type, int to_type) {
     case DType::kBFloat16:
       return to == DType::kFloat32 ? &widen_bfloat16 : nullptr;
     case DType::kBool:
+      return find_from<Truth>(to);
     case DType::kUInt8:
       return find_from<uint8_t>(to);
     case DType::kInt8:

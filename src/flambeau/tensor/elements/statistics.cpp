@@ -166,24 +166,25 @@ Statistics statistics(const Tensor& tensor, ThreadPool* pool) {
   if (!tensor.defined()) throw Error(ErrorCode::kInvalidArgument, "an undefined tensor has no values");
   if (tensor.layout() != Layout::kStrided) return statistics(tensor.sparse_parts()->values, pool);
   if (tensor.quantizer() != nullptr) return statistics(dequantize(tensor), pool);
-  const Wide kind = wide_kind(tensor.dtype());
-  if (dtype_info(tensor.dtype()).is_complex) {
-    return kind == Wide::kFloat ? measure_complex<float>(tensor) : measure_complex<double>(tensor);
+  if (!is_plain(tensor.dtype())) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("{} has no numbers to take statistics of", tensor.summary()));
   }
-  switch (kind) {
-    case Wide::kFloat:
+  switch (compute_type(tensor.dtype())) {
+    case Compute::kFloat:
       return measure_real<float>(tensor, pool);
-    case Wide::kDouble:
+    case Compute::kDouble:
       return measure_real<double>(tensor, pool);
-    case Wide::kInt64:
+    case Compute::kInt64:
       return measure_real<int64_t>(tensor, pool);
-    case Wide::kUInt64:
+    case Compute::kUInt64:
       return measure_real<uint64_t>(tensor, pool);
-    case Wide::kNone:
-      break;
+    case Compute::kComplexFloat:
+      return measure_complex<float>(tensor);
+    case Compute::kComplexDouble:
+      return measure_complex<double>(tensor);
   }
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("{} has no numbers to take statistics of", tensor.summary()));
+  return {};
 }
 
 }  // namespace flambeau

@@ -131,31 +131,22 @@ DType part_dtype(DType dtype) {
   }
 }
 
-Wide wide_kind(DType dtype) {
-  return with_element_type(part_dtype(dtype), Wide::kNone, [](auto type) {
-    using W = decltype(widen(type));
-    if constexpr (std::is_same_v<W, float>) return Wide::kFloat;
-    if constexpr (std::is_same_v<W, double>) return Wide::kDouble;
-    if constexpr (std::is_same_v<W, uint64_t>) return Wide::kUInt64;
-    return Wide::kInt64;
-  });
-}
-
 LoadRow load_row(DType part) {
   return with_element_type<LoadRow>(part, nullptr, [](auto type) { return &load_wide<decltype(type)>; });
 }
 
-StoreRow store_row(Wide from, DType part) {
+StoreRow store_row(Compute from, DType part) {
   switch (from) {
-    case Wide::kFloat:
+    case Compute::kFloat:
       return store_from<float>(part);
-    case Wide::kDouble:
+    case Compute::kDouble:
       return store_from<double>(part);
-    case Wide::kInt64:
+    case Compute::kInt64:
       return store_from<int64_t>(part);
-    case Wide::kUInt64:
+    case Compute::kUInt64:
       return store_from<uint64_t>(part);
-    case Wide::kNone:
+    case Compute::kComplexFloat:
+    case Compute::kComplexDouble:
       break;
   }
   return nullptr;

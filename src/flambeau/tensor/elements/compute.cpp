@@ -1,6 +1,8 @@
-#include "flambeau/kernels/element.h"
+#include "flambeau/tensor/elements/compute.h"
 
-namespace flambeau::kernels {
+#include "flambeau/tensor/elements/element_types.h"
+
+namespace flambeau {
 
 DType compute_dtype(DType dtype) {
   switch (compute_type(dtype)) {
@@ -20,4 +22,8 @@ DType compute_dtype(DType dtype) {
   return dtype;
 }
 
-}  // namespace flambeau::kernels
+bool is_plain(DType dtype) {
+  return dtype_info(dtype).is_complex || with_element_type(dtype, false, [](auto) { return true; });
+}
+
+}  // namespace flambeau

@@ -5,7 +5,7 @@
 
 #include "flambeau/tensor/dtype.h"
 
-namespace flambeau::kernels {
+namespace flambeau {
 
 // Every stored number is computed with as one of these: float16 and bfloat16 as float, complex32 as
 // complex<float>, the integers and bool as int64_t (uint64_t for uint64).
@@ -36,6 +36,9 @@ constexpr Compute compute_type(DType dtype) {
   }
 }
 
+// Is each element a number of its own? Not of the quantized, bits and packed types.
+bool is_plain(DType dtype);
+
 template <typename T>
 constexpr bool kIsComplex = false;
 template <typename T>
@@ -44,4 +47,4 @@ constexpr bool kIsComplex<std::complex<T>> = true;
 // The dtype whose elements are of that compute type: float32 for bfloat16.
 DType compute_dtype(DType dtype);
 
-}  // namespace flambeau::kernels
+}  // namespace flambeau
