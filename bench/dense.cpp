@@ -12,14 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/backends/backend.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/kernels/convolution/convolution.h"
 #include "flambeau/kernels/gemm/gemm.h"
 #include "flambeau/kernels/gemm/scratch.h"
-#include "flambeau/kernels/onednn/convolution.h"
-#include "flambeau/kernels/onednn/matmul.h"
-#include "flambeau/kernels/onednn/pooled.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace {
 
@@ -54,45 +53,54 @@ std::vector<double> timed(double seconds, const std::function<void()>& run) {
   return result;
 }
 
+// A layer of a backend, over tensors of these sizes.
+std::function<void()> layer_run(ThreadPool& pool, backends::LayerPointer layer, const Tensor& in,
+                                const Tensor& out) {
+  const std::shared_ptr<const backends::PreparedLayer> kept = std::move(layer);
+  const auto library = std::make_shared<const ops::Library>();
+  const std::shared_ptr<Storage> scratch = Storage::uninitialized(kept->scratch_bytes());
+  return [=, &pool] {
+    ops::Context context(*library, pool);
+    const Value arguments[] = {Value(in)};
+    Tensor outputs[] = {out};
+    kept->run(context, arguments, outputs, *scratch);
+  };
+}
+
+Tensor tensor(std::vector<int64_t> sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  auto* const data = reinterpret_cast<uint8_t*>(numbers(count));
+  return Tensor::contiguous(DType::kFloat32, Dims(sizes),
+                            Storage::borrow(data, static_cast<size_t>(count) * sizeof(float), nullptr));
+}
+
 std::function<void()> linear(ThreadPool& pool, std::string_view engine, int64_t rows, int64_t depth,
                              int64_t columns) {
-  float* const left = numbers(rows * depth);
-  float* const right = numbers(depth * columns);
-  float* const out = numbers(rows * columns);
-  float* const bias = numbers(columns);
-  const MatrixSteps weights = {1, depth, 0};  // as a linear layer keeps them
-  const GemmShape shape = {.rows = rows,
-                           .columns = columns,
-                           .depth = depth,
-                           .left = MatrixSteps::packed(rows, depth),
-                           .right = weights,
-                           .out = MatrixSteps::packed(rows, columns)};
-  const GemmAddend addend = {.data = bias, .steps = {0, 1, 0}};
-  if (engine == "packed") {
-    const PackedMatrix packed(pool, PackedMatrix::Side::kRight, DType::kFloat32, depth, columns, weights,
-                              right);
-    return [=, &pool] { gemm(pool, shape, left, packed, out, addend); };
+  const Tensor left = tensor({rows, depth}), right = tensor({columns, depth}), bias = tensor({columns});
+  const Tensor out = tensor({rows, columns});
+  GemmShape shape = {.rows = rows,
+                     .columns = columns,
+                     .depth = depth,
+                     .left = MatrixSteps::packed(rows, depth),
+                     .right = {1, depth, 0},  // as a linear layer keeps them
+                     .out = MatrixSteps::packed(rows, columns)};
+  if (engine == "plain" || engine == "rows") {
+    if (engine == "rows") shape.right = MatrixSteps::packed(depth, columns);
+    return [=, &pool] {
+      gemm(pool, shape, left.data(), right.data(), out.mutable_data(),
+           {.data = bias.data(), .steps = {0, 1, 0}});
+    };
   }
-  if (engine == "portable") return [=, &pool] { gemm(pool, shape, left, right, out, addend); };
-  if (engine == "rows") {
-    GemmShape plain = shape;
-    plain.right = MatrixSteps::packed(depth, columns);
-    return [=, &pool] { gemm(pool, plain, left, right, out, addend); };
-  }
-  const onednn::MatmulShape same = {rows, columns, depth, 1, shape.left, shape.right, shape.out};
-  if (engine == "pooled") {
-    const auto made = std::make_shared<onednn::PooledMatmul>(pool.threads(), same, right, bias);
-    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
-    return [=, &pool] { made->run(pool, left, nullptr, out, scratch); };
-  }
-  const auto matmul = std::make_shared<onednn::Matmul>(same, engine == "onednn" ? right : nullptr, bias);
-  fmt::print(stderr, "{}\n", matmul->implementation());
-  void* const scratch = numbers(static_cast<int64_t>(matmul->scratch_bytes()) / 4 + 1);
-  return [=] { matmul->run(left, right, out, scratch); };
+  const ops::Library library;
+  ops::Context context(library, pool);
+  backends::PackedWeights packed;
+  return layer_run(pool, backends::make_backend(engine)->product(context, {shape, right, bias, {}}, packed),
+                   left, out);
 }
 
 // As attention multiplies: queries with keys (transposed) or weights with values.
-std::function<void()> batched(ThreadPool& pool, std::string_view engine, const std::vector<int64_t>& n) {
+std::function<void()> batched(ThreadPool& pool, const std::vector<int64_t>& n) {
   const bool transposed = n[4] != 0;
   const GemmShape shape = {
       .rows = n[1],
@@ -105,58 +113,31 @@ std::function<void()> batched(ThreadPool& pool, std::string_view engine, const s
   float* const left = numbers(n[0] * n[1] * n[2]);
   float* const right = numbers(n[0] * n[2] * n[3]);
   float* const out = numbers(n[0] * n[1] * n[3]);
-  if (engine == "portable") return [=, &pool] { gemm(pool, shape, left, right, out); };
-  const onednn::MatmulShape same = {n[1], n[3], n[2], n[0], shape.left, shape.right, shape.out};
-  if (engine == "pooled") {
-    const auto made = std::make_shared<onednn::PooledMatmul>(pool.threads(), same, nullptr, nullptr);
-    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
-    return [=, &pool] { made->run(pool, left, right, out, scratch); };
-  }
-  const auto made = std::make_shared<onednn::Matmul>(same, nullptr, nullptr);
-  fmt::print(stderr, "{}\n", made->implementation());
-  void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
-  return [=] { made->run(left, right, out, scratch); };
+  return [=, &pool] { gemm(pool, shape, left, right, out); };
 }
 
 std::function<void()> convolution(ThreadPool& pool, std::string_view engine, const std::vector<int64_t>& n) {
-  const ConvolutionShape shape = {.batch = n[0],
-                                  .groups = n[6],
-                                  .in_channels = n[1],
-                                  .out_channels = n[2],
-                                  .input = {1, n[3], n[3]},
-                                  .kernel = {1, n[4], n[4]},
-                                  .stride = {1, n[5], n[5]},
-                                  .padding = {0, n[4] / 2, n[4] / 2}};
-  float* const weights = numbers(n[1] / n[6] * n[2] * n[4] * n[4]);
-  float* const bias = numbers(n[2]);
-  if (engine == "portable" || engine == "last") {
-    ConvolutionShape own = shape;
-    if (engine == "last") own.input_order = own.output_order = ImageOrder::kChannelsLast;
-    const auto made = std::make_shared<Convolution>(pool, own, weights, bias);
-    float* const in = numbers(shape.batch * shape.in_channels * shape.input_size());
-    float* const out = numbers(shape.batch * shape.out_channels * shape.output_size());
-    return [=, &pool] { made->run(pool, in, out); };
-  }
-  const Spatial size = shape.output();
-  const std::vector<int64_t> in_sizes = {n[0], n[1], n[3], n[3]}, out_sizes = {n[0], n[2], size[1], size[2]};
-  using onednn::Layout;
-  if (engine == "pooled") {
-    const auto made = std::make_shared<onednn::PooledConvolution>(
-        pool.threads(), shape, Layout::any(in_sizes), Layout::any(out_sizes), weights, bias);
-    float* const in = numbers(static_cast<int64_t>(made->source().bytes()) / 4);
-    float* const out = numbers(static_cast<int64_t>(made->out().bytes()) / 4);
-    void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
-    return [=, &pool] { made->run(pool, in, out, scratch); };
-  }
-  const bool any = engine == "onednn";
-  const auto made = std::make_shared<onednn::ConvolutionLayer>(
-      shape, any ? Layout::any(in_sizes) : Layout::plain(in_sizes),
-      any ? Layout::any(out_sizes) : Layout::plain(out_sizes), weights, bias);
-  fmt::print(stderr, "{} {} {}\n", made->implementation(), made->source().name(), made->out().name());
-  float* const in = numbers(static_cast<int64_t>(made->source().bytes()) / 4);
-  float* const out = numbers(static_cast<int64_t>(made->out().bytes()) / 4);
-  void* const scratch = numbers(static_cast<int64_t>(made->scratch_bytes()) / 4 + 1);
-  return [=] { made->run(in, out, scratch); };
+  ConvolutionShape shape = {.batch = n[0],
+                            .groups = n[6],
+                            .in_channels = n[1],
+                            .out_channels = n[2],
+                            .input = {1, n[3], n[3]},
+                            .kernel = {1, n[4], n[4]},
+                            .stride = {1, n[5], n[5]},
+                            .padding = {0, n[4] / 2, n[4] / 2}};
+  // Sizes say how many numbers there are; the orders, how they lie.
+  if (engine != "portable") shape.input_order = shape.output_order = ImageOrder::kChannelsLast;
+  const Tensor in = tensor({n[0], n[1], n[3], n[3]});
+  const Tensor out = tensor({n[0], n[2], shape.output()[1], shape.output()[2]});
+  const ops::Library library;
+  ops::Context context(library, pool);
+  const auto backend = backends::make_backend(engine == "last" ? "portable" : engine);
+  return layer_run(pool,
+                   backend->convolution(context, {.shape = shape,
+                                                  .weight = tensor({n[2], n[1] / n[6], n[4], n[4]}),
+                                                  .bias = tensor({n[2]}),
+                                                  .epilogues = {}}),
+                   in, out);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -171,10 +152,9 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<int64_t> sizes;
   for (size_t i = 4; i < arguments.size(); ++i) sizes.push_back(std::atoll(arguments[i].c_str()));
   ThreadPool pool(threads);
-  onednn::set_threads(threads);
   const std::function<void()> work = arguments[3] == "linear"
                                          ? linear(pool, arguments[0], sizes[0], sizes[1], sizes[2])
-                                     : arguments[3] == "batch" ? batched(pool, arguments[0], sizes)
+                                     : arguments[3] == "batch" ? batched(pool, sizes)
                                                                : convolution(pool, arguments[0], sizes);
   std::vector<double> seconds = timed(std::atof(arguments[2].c_str()), work);
   std::sort(seconds.begin(), seconds.end());

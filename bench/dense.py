@@ -1,11 +1,11 @@
 """Matrix products and convolutions against PyTorch, in one run, alternating; bench/dense builds and calls this.
 
 GFLOP/s of the fastest run in three turns; what else the machine does only makes runs slower:
-  linear  a linear layer of float32 with bias: our kernel with weights as they lie, packed once; oneDNN with
-          packed weights, threaded by OpenMP and by our pool; torch.nn.functional.linear
-  batch   attention's products: our kernel, oneDNN, torch.bmm
-  conv    ResNet-50's convolutions: our kernel, channels first and last; oneDNN in its own layout (by OpenMP, by our
-          pool) and on plain images; torch.nn.functional.conv2d, channels first and last
+  linear  a linear layer of float32 with bias: our kernel with weights as they lie, and in rows; the layers of the
+          backends, packed once; torch.nn.functional.linear
+  batch   attention's products: our kernel, torch.bmm
+  conv    ResNet-50's convolutions: the backends' layers, the portable one with channels first and last;
+          torch.nn.functional.conv2d, channels first and last
 """
 
 import argparse
@@ -22,8 +22,7 @@ CONV = [(3, 64, 224, 7, 2, 1), (64, 64, 56, 1, 1, 1), (64, 64, 56, 3, 1, 1), (64
         (256, 128, 56, 1, 1, 1), (128, 128, 56, 3, 2, 1), (128, 128, 28, 3, 1, 1), (128, 512, 28, 1, 1, 1),
         (512, 1024, 28, 1, 2, 1), (256, 256, 14, 3, 1, 1), (256, 1024, 14, 1, 1, 1), (1024, 256, 14, 1, 1, 1),
         (512, 512, 7, 3, 1, 1), (512, 2048, 7, 1, 1, 1), (144, 144, 56, 3, 1, 144)]
-ENGINES = {"linear": ["portable", "rows", "packed", "onednn", "pooled"], "batch": ["portable", "onednn", "pooled"],
-           "conv": ["portable", "last", "onednn", "pooled", "plain"]}
+ENGINES = {"linear": ["plain", "rows", "portable", "onednn"], "batch": ["plain"], "conv": ["portable", "last", "onednn"]}
 
 
 def fastest(seconds, run):

@@ -30,7 +30,7 @@ struct InspectOptions {
   uint64_t limit = 50;
 };
 
-std::string shape_of(const Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.sizes(), ", ")); }
+std::string shape_text(const Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.sizes(), ", ")); }
 
 // The first tensor seen of each storage.
 using SharedStorages = std::unordered_map<const Storage*, std::string>;
@@ -92,7 +92,7 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     if (options.limit != 0 && shown == options.limit) break;
     ++shown;
     const Tensor& tensor = entry.tensor;
-    std::vector<std::string> row = {printable(entry.name), type_of(entry), shape_of(tensor),
+    std::vector<std::string> row = {printable(entry.name), type_of(entry), shape_text(tensor),
                                     human_bytes(tensor.byte_count())};
     if (options.statistics || options.digests) spend_for(entry, budget);
     if (options.statistics) {

@@ -321,6 +321,8 @@ std::vector<Option> model_options(ModelOptions& options) {
           .takes(Takes::kInput),
       Option("--ignore-guards", "Run although conditions on the inputs cannot be read, and so not be checked",
              &options.ignore_guards),
+      Option("--backend", "Whose layers run: portable, or onednn, the default where it was built in",
+             &options.backend),
       Option("--no-plan", "Interpret node by node, without planning ahead", &options.no_plan),
   };
 }
@@ -330,6 +332,7 @@ Program open_program(const std::string& file, const ModelOptions& options, const
   load_options.model = options.model;
   load_options.program.threads = common.threads;
   load_options.program.plan = !options.no_plan;
+  if (!options.backend.empty()) load_options.program.backend = backends::make_backend(options.backend);
   load_options.program.ignore_guards = options.ignore_guards;
   if (!options.operators.empty()) {
     auto library = std::make_shared<ops::Library>();

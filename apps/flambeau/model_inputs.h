@@ -19,6 +19,7 @@ struct ModelOptions {
   std::vector<std::string> sizes;      // "s0=8"
   std::vector<std::string> operators;  // shared libraries
   uint64_t seed = 0;
+  std::string backend;
   bool no_plan = false;
   bool ignore_guards = false;
   bool cast = false;

@@ -47,15 +47,18 @@ _session = Session()
 ops = _ops.Operators(_session)
 
 
-def load(source, *, model="", threads=None, plan=True, ignore_guards=False, time_limit=None, memory_limit=None):
+def load(
+    source, *, model="", threads=None, plan=True, backend="", ignore_guards=False, time_limit=None, memory_limit=None
+):
     """Opens an exported program (.pt2) and makes it ready to run.
 
     source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
     threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node.
+    backend: whose layers run, 'portable' or 'onednn'; the best that was built in when it is left out.
     ignore_guards: True loads it although conditions on its inputs cannot be read, and so not be checked; those are its
     unknown_guards. time_limit, memory_limit: how many seconds a run may take, and how many bytes it may hold; beyond
     them it ends with an Error whose code is 'limit'. Those of set_limits() when both are None."""
-    return Program(_session, source, model, threads, plan, ignore_guards, time_limit, memory_limit)
+    return Program(_session, source, model, threads, plan, backend, ignore_guards, time_limit, memory_limit)
 
 
 def inspect(path, *, stats=False, sha256=False):

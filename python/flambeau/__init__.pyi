@@ -20,6 +20,7 @@ def load(
     model: str = "",
     threads: int | None = None,
     plan: bool = True,
+    backend: str = "",
     ignore_guards: bool = False,
     time_limit: float | None = None,
     memory_limit: int | None = None,

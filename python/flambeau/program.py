@@ -47,9 +47,11 @@ class Program:
     Arguments are those of the model's forward(), nested as there: PyTorch tensors, numpy arrays or anything with
     __dlpack__, numbers. Results are flambeau.Tensors, nested as forward() nests them."""
 
-    def __init__(self, session, source, model, threads, plan, ignore_guards=False, time_limit=None, memory_limit=None):
+    def __init__(self, session, source, model, threads, plan, backend, ignore_guards, time_limit, memory_limit):
         limits = time_limit, memory_limit
-        self._program = _flambeau.Program(session, source, model, threads, plan, ignore_guards, *limits, Record)
+        self._program = _flambeau.Program(
+            session, source, model, threads, plan, backend, ignore_guards, *limits, Record
+        )
 
     @property
     def inputs(self):

@@ -237,12 +237,12 @@ void bind_programs(py::module_& module) {
       .def("__repr__", &Leaf::to_string);
   bind_class<LoadedProgram>(module, "Program")
       .def(py::init([](Session& session, const py::object& source, const std::string& model,
-                       const py::object& threads, bool plan, bool ignore_guards, const py::object& time_limit,
-                       const py::object& memory_limit, py::object record) {
+                       const py::object& threads, bool plan, const std::string& backend, bool ignore_guards,
+                       const py::object& time_limit, const py::object& memory_limit, py::object record) {
         std::optional<Bounds> bounds;
         if (!time_limit.is_none() || !memory_limit.is_none()) bounds = read_bounds(time_limit, memory_limit);
-        return std::make_unique<LoadedProgram>(session, source, model, threads, plan, ignore_guards, bounds,
-                                               std::move(record));
+        return std::make_unique<LoadedProgram>(session, source, model, threads, plan, backend, ignore_guards,
+                                               bounds, std::move(record));
       }))
       .def_property_readonly("inputs", [](const LoadedProgram& self) { return self.program().inputs(); })
       .def_property_readonly("outputs", [](const LoadedProgram& self) { return self.program().outputs(); })

@@ -142,13 +142,14 @@ class Unflattener {
 class LoadedProgram {
  public:
   LoadedProgram(Session& session, const py::object& source, const std::string& model,
-                const py::object& threads, bool plan, bool ignore_guards, std::optional<Bounds> bounds,
-                py::object record)
+                const py::object& threads, bool plan, const std::string& backend, bool ignore_guards,
+                std::optional<Bounds> bounds, py::object record)
       : session_(session.shared_from_this()), bounds_(bounds), record_(std::move(record)), program_([&] {
           LoadOptions options{.model = model, .program = {}};
           options.program.threads = threads.is_none() ? session_->threads() : threads.cast<int>();
           options.program.library = session_->shared_library();
           options.program.plan = plan;
+          options.program.backend = backends::make_backend(backend);
           options.program.ignore_guards = ignore_guards;
           if (PyObject_CheckBuffer(source.ptr()) != 0) {
             const py::buffer_info buffer = py::reinterpret_borrow<py::buffer>(source).request();

@@ -42,6 +42,40 @@ def test_nested_arguments_and_results(tmp_path):
     assert again["sum"].tolist() == result["sum"].tolist()
 
 
+class Images(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Conv2d(3, 16, 3, 2, 1, bias=False)
+        self.n = torch.nn.BatchNorm2d(16)
+        self.b = torch.nn.Conv2d(16, 16, 3, 1, 1, groups=16)
+        self.c = torch.nn.Conv2d(16, 16, 1)
+        self.d = torch.nn.ConvTranspose2d(16, 8, 2, 2)
+        self.out = torch.nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = torch.relu(self.n(self.a(x)))
+        x = torch.nn.functional.hardtanh(self.c(torch.nn.functional.silu(self.b(x))) + x)
+        return torch.nn.functional.gelu(self.out(torch.tanh(self.d(x)).mean((2, 3))))
+
+
+@pytest.mark.parametrize("backend", ["", "portable"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_backends(backend, threads, tmp_path):
+    torch.manual_seed(0)
+    module, x = Images().eval(), torch.randn(3, 3, 33, 21)
+    module.n.running_mean.uniform_(-1, 1), module.n.running_var.uniform_(0.5, 2)
+    program = flambeau.load(export(tmp_path, module, (x,)), backend=backend, threads=threads)
+    first = torch.from_dlpack(program(x))
+    torch.testing.assert_close(first, module(x).detach())
+    assert torch.equal(first, torch.from_dlpack(program(x)))
+
+
+def test_an_unknown_backend(tmp_path):
+    path = export(tmp_path, torch.nn.Linear(2, 2), (torch.ones(1, 2),))
+    with pytest.raises(flambeau.Error, match="there is no backend 'abacus' in this build; it has .*portable"):
+        flambeau.load(path, backend="abacus")
+
+
 def test_what_does_not_fit(tmp_path):
     program = flambeau.load(export(tmp_path, Nested(), ARGS, KWARGS))
     x, pair = ARGS

@@ -94,8 +94,9 @@ def test_example_inputs_give_what_pytorch_gives(name, flambeau, saved, tmp_path)
             torch.testing.assert_close(ours, value.detach(), equal_nan=True)
         else:
             assert "file" not in entry and entry["value"]
-    # What it wrote is what it gives again; without a plan too.
+    # What it wrote is what it gives again; with our own kernels, and without a plan too.
     assert flambeau.run("run", path, "--check-against", out).returncode == 0
+    assert flambeau.run("run", path, "--check-against", out, "--backend", "portable").returncode == 0
     assert flambeau.run("run", path, "--check-against", out, "--no-plan", "-j1").returncode == 0
 
 

@@ -7,7 +7,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/higher_order.h"
-#include "flambeau/runtime/plan.h"
+#include "flambeau/runtime/plan/plan.h"
 
 namespace flambeau::runtime {
 namespace {

@@ -14,8 +14,7 @@
 #include "flambeau/passes/effects.h"
 #include "flambeau/runtime/inputs.h"
 #include "flambeau/runtime/interpreter.h"
-#include "flambeau/runtime/layers/packed_weights.h"
-#include "flambeau/runtime/plan_cache.h"
+#include "flambeau/runtime/plan/plan_cache.h"
 
 namespace flambeau::runtime {
 namespace {
@@ -108,6 +107,7 @@ struct Program::State {
     bind_weights();
     copy_small_weights();
     may_plan = options.plan;
+    backend = options.backend ? std::move(options.backend) : backends::make_backend();
     has_symbols = std::ranges::any_of(interface.inputs, [](const graph::Leaf& leaf) {
       return std::ranges::any_of(leaf.sizes(), [](const graph::LeafSize& size) { return !size.literal; });
     });
@@ -246,7 +246,7 @@ struct Program::State {
     try {
       // Also for shapes that are seen for the first time: prepared layers round differently than single
       // operators, and a run must give what the next one gives.
-      entry->plan = make_plan(context, *code, is_written, plan_inputs, packed);
+      entry->plan = make_plan(context, *code, is_written, plan_inputs, backend, packed);
       has_planned = true;
       return entry;
     } catch (const Error& error) {
@@ -373,7 +373,8 @@ struct Program::State {
   std::atomic<bool> has_planned = false;
   std::vector<bool> is_changed;  // beside weights: runs update them
   size_t changed_count = 0;
-  PackedWeights packed;
+  std::shared_ptr<const backends::Backend> backend;
+  backends::PackedWeights packed;
   PlanCache plans;
 };
 

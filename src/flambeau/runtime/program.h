@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/backends/backend.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/graph/interface.h"
 #include "flambeau/kernels/random/generator.h"
@@ -22,6 +23,8 @@ struct ProgramOptions {
   int threads = 0;  // 0: as many as the machine has cores
   // The operators; null for the built-in ones.
   std::shared_ptr<const ops::Library> library;
+  // Where the layers of plans come from; null for the best of this build.
+  std::shared_ptr<const backends::Backend> backend;
   // Plan ahead where shapes allow it; false interprets always.
   bool plan = true;
   // Run a program although conditions on its inputs are in a form nobody here can read: those are not

@@ -1,7 +1,7 @@
 #include "flambeau/runtime/work.h"
 
 #include "flambeau/ops/mechanism/facts.h"
-#include "flambeau/runtime/plan.h"
+#include "flambeau/runtime/plan/plan.h"
 
 namespace flambeau::runtime {
 

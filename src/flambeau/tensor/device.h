@@ -1,5 +1,6 @@
-// Where a tensor says it lives. Flambeau keeps every tensor's bytes in host memory; the device is what a
-// file recorded, and "meta" means that there are no bytes.
+// Where a tensor says it lives: what a file recorded, or a program asks for. Where its bytes are is its
+// storage's device, which is the host's unless a backend brought them elsewhere; "meta" means that there are
+// none.
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,27 @@ std::shared_ptr<Storage> Storage::own(std::vector<uint8_t> bytes) {
 }
 
 std::shared_ptr<Storage> Storage::meta(size_t size) {
-  return std::shared_ptr<Storage>(new Storage(Kind::kMeta, size));
+  std::shared_ptr<Storage> storage(new Storage(Kind::kMeta, size));
+  storage->device_.type = DeviceType::kMeta;
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::on_device(Device device, size_t size, std::shared_ptr<void> memory) {
+  std::shared_ptr<Storage> storage(new Storage(Kind::kDevice, size));
+  storage->device_ = device;
+  storage->device_memory_ = std::move(memory);
+  return storage;
+}
+
+std::shared_ptr<Storage> Storage::part(const std::shared_ptr<Storage>& whole, size_t offset, size_t size) {
+  if (offset > whole->size_ || size > whole->size_ - offset) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} bytes at byte {} of a storage of {}", size, offset, whole->size_));
+  }
+  if (whole->kind_ != Kind::kDevice) return borrow(whole->mutable_bytes().data() + offset, size, whole);
+  std::shared_ptr<Storage> storage = on_device(whole->device_, size, whole->device_memory_);
+  storage->device_offset_ = whole->device_offset_ + offset;
+  return storage;
 }
 
 std::shared_ptr<Storage> Storage::lazy(size_t size, std::function<std::vector<uint8_t>()> load) {
@@ -104,6 +124,11 @@ uint8_t* Storage::data() const {
   if (kind_ == Kind::kMeta) {
     throw Error(ErrorCode::kInvalidArgument, "a tensor on the meta device has no data",
                 "load the weights from the file that holds them");
+  }
+  if (kind_ == Kind::kDevice) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the host cannot reach memory of the device {}", device_.to_string()),
+                "copy the tensor to the host first");
   }
   if (!is_ready()) {
     const std::lock_guard lock(load_mutex_);

@@ -11,6 +11,7 @@
 #include "flambeau/base/bytes.h"
 #include "flambeau/base/files/mapping.h"
 #include "flambeau/base/work.h"
+#include "flambeau/tensor/device.h"
 
 namespace flambeau {
 
@@ -27,6 +28,10 @@ class Storage {
   static std::shared_ptr<Storage> borrow(uint8_t* data, size_t size, std::shared_ptr<const void> owner);
   // No bytes at all, only a size: the meta device.
   static std::shared_ptr<Storage> meta(size_t size);
+  // Bytes in a device's memory, which whoever made it can reach and `memory` keeps alive. The host has none.
+  static std::shared_ptr<Storage> on_device(Device device, size_t size, std::shared_ptr<void> memory);
+  // Some bytes of another storage, which it keeps alive.
+  static std::shared_ptr<Storage> part(const std::shared_ptr<Storage>& whole, size_t offset, size_t size);
   // Bytes that `load` produces when somebody first asks, e.g. by inflating or swapping. `load` must give
   // exactly `size` bytes; its Error reaches whoever asked.
   static std::shared_ptr<Storage> lazy(size_t size, std::function<std::vector<uint8_t>()> load);
@@ -34,10 +39,15 @@ class Storage {
   static std::shared_ptr<Storage> lazy_storage(size_t size, std::function<std::shared_ptr<Storage>()> load);
 
   size_t size() const { return size_; }
+  Device device() const { return device_; }
   bool is_meta() const { return kind_ == Kind::kMeta; }
+  // What on_device() was given, and where in it the storage begins.
+  const std::shared_ptr<void>& device_memory() const { return device_memory_; }
+  size_t device_offset() const { return device_offset_; }
   // True when the bytes are in place in a mapping or in memory, so that asking costs nothing.
   bool is_ready() const { return kind_ != Kind::kLazy || is_loaded_.load(std::memory_order_acquire); }
-  // Throws Error(kInvalidArgument) for meta storage, and what the loader throws. Thread-safe.
+  // Throws Error(kInvalidArgument) for storage that is not the host's, and what the loader throws.
+  // Thread-safe.
   ByteSpan bytes() const;
   MutableByteSpan mutable_bytes();
   // Throws Error(kIo) when the bytes are those of a file that changed since it was opened. Whoever made
@@ -53,7 +63,7 @@ class Storage {
   static std::shared_ptr<const Storage> ready(const std::shared_ptr<Storage>& storage);
 
  private:
-  enum class Kind : uint8_t { kView, kOwned, kMeta, kLazy };
+  enum class Kind : uint8_t { kView, kOwned, kMeta, kLazy, kDevice };
   Storage(Kind kind, size_t size) : kind_(kind), size_(size) {}
   uint8_t* data() const;
   // Memory of malloc's family, which `take` gives; throws when it gives null.
@@ -62,6 +72,9 @@ class Storage {
 
   Kind kind_;
   size_t size_;
+  Device device_;
+  std::shared_ptr<void> device_memory_;
+  size_t device_offset_ = 0;
   mutable uint8_t* data_ = nullptr;
   std::vector<uint8_t> owned_;
   mutable std::shared_ptr<Storage> loaded_;

@@ -58,6 +58,36 @@ TEST(Storage, MetaHasASizeAndNoBytes) {
   EXPECT_EQ(error_code([&] { storage->mutable_bytes(); }), ErrorCode::kInvalidArgument);
 }
 
+TEST(Storage, KnowsItsDevice) {
+  EXPECT_EQ(Storage::allocate(1)->device(), Device());
+  EXPECT_EQ(Storage::meta(1)->device().to_string(), "meta");
+  const auto memory = std::make_shared<int>(7);
+  const auto storage = Storage::on_device({DeviceType::kCuda, 1}, 16, memory);
+  EXPECT_EQ(storage->device().to_string(), "cuda:1");
+  EXPECT_EQ(storage->device_memory(), memory);
+  EXPECT_EQ(storage->size(), 16U);
+}
+
+TEST(Storage, TheHostCannotReachADevicesMemory) {
+  const auto storage = Storage::on_device({DeviceType::kCuda, 0}, 4, nullptr);
+  EXPECT_EQ(error_text([&] { storage->bytes(); }),
+            "the host cannot reach memory of the device cuda:0 (copy the tensor to the host first)");
+  EXPECT_EQ(error_code([&] { storage->mutable_bytes(); }), ErrorCode::kInvalidArgument);
+}
+
+TEST(Storage, PartsAreThePlaceItself) {
+  const auto whole = Storage::own({1, 2, 3, 4});
+  const auto part = Storage::part(whole, 1, 2);
+  part->mutable_bytes()[0] = 9;
+  EXPECT_EQ(whole->bytes()[1], 9);
+  EXPECT_EQ(part->size(), 2U);
+  EXPECT_EQ(error_text([&] { Storage::part(whole, 3, 2); }), "2 bytes at byte 3 of a storage of 4");
+  const auto device = Storage::on_device({DeviceType::kCuda, 0}, 8, std::make_shared<int>(7));
+  const auto end = Storage::part(Storage::part(device, 2, 6), 4, 2);
+  EXPECT_EQ(end->device_offset(), 6U);
+  EXPECT_EQ(end->device_memory(), device->device_memory());
+}
+
 TEST(Storage, LoadsLazilyAndOnce) {
   std::atomic<int> loads = 0;
   const auto storage = Storage::lazy(4, [&] {

@@ -71,15 +71,16 @@ int64_t ConvolutionShape::output_size() const {
 }
 
 Convolution::Convolution(ThreadPool& pool, const ConvolutionShape& given, const void* weights,
-                         const void* bias) {
+                         const void* bias, Epilogues epilogues) {
   check(given);
+  require_float(given.dtype, epilogues);
   const ConvolutionShape shape = with_bounded_steps(given);
   if (shape.transposed) {
-    prepared_ = prepare_transposed(pool, shape, weights, bias);
+    prepared_ = prepare_transposed(pool, shape, weights, bias, epilogues);
   } else if (is_depthwise(shape)) {
-    prepared_ = prepare_depthwise(shape, weights, bias);
+    prepared_ = prepare_depthwise(shape, weights, bias, epilogues);
   } else {
-    prepared_ = prepare_product(pool, shape, weights, bias);
+    prepared_ = prepare_product(pool, shape, weights, bias, epilogues);
   }
 }
 

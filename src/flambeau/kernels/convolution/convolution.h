@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "flambeau/kernels/epilogue.h"
 #include "flambeau/tensor/dtype.h"
 
 namespace flambeau {
@@ -58,8 +59,10 @@ struct ConvolutionShape {
 class Convolution {
  public:
   // Prepares: `weights` are packed (depthwise ones kept as they are), `bias`, one number per output channel
-  // or null, is copied. Errors: kInvalidArgument for sizes that contradict each other.
-  Convolution(ThreadPool& pool, const ConvolutionShape& shape, const void* weights, const void* bias);
+  // or null, is copied. Errors: kInvalidArgument for sizes that contradict each other, and for epilogues
+  // behind sums that are not taken in float32.
+  Convolution(ThreadPool& pool, const ConvolutionShape& shape, const void* weights, const void* bias,
+              Epilogues epilogues = {});
   ~Convolution();
   Convolution(Convolution&&) noexcept;
   Convolution& operator=(Convolution&&) noexcept;

@@ -23,8 +23,11 @@ const DepthwiseKernels<T>& table() {
 template <typename T>
 class Depthwise : public Convolution::Prepared {
  public:
-  Depthwise(const ConvolutionShape& the_shape, const void* weights, const void* bias)
-      : Prepared(the_shape), output_(shape.output()), access_(shape.dtype), kernels_(table<T>()) {
+  Depthwise(const ConvolutionShape& the_shape, const void* weights, const void* bias, Epilogues the_epilogues)
+      : Prepared(the_shape, the_epilogues),
+        output_(shape.output()),
+        access_(shape.dtype),
+        kernels_(table<T>()) {
     const int64_t taps = shape.kernel_size();
     weights_.resize(static_cast<size_t>(shape.out_channels * taps));
     access_.load(weights, 0, 1, shape.out_channels * taps, weights_.data());
@@ -76,6 +79,9 @@ class Depthwise : public Convolution::Prepared {
     const bool whole = shape.stride == Spatial{1, 1, 1};
     const Size reach = whole ? (Size(output_[0] - 1) * padded[1] + output_[1] - 1) * padded[2] + output_[2]
                              : Size(output_[2]);
+    // Rows are short: where nothing is read from them first, they are finished together.
+    const bool together = access_.same() && !has_sum(epilogues);
+    const Epilogues by_rows = together ? Epilogues() : Epilogues(epilogues);
     std::vector<int64_t> offsets;
     for (int64_t tap = 0; tap < shape.kernel_size(); ++tap) {
       const int64_t z = tap / shape.kernel[2] / shape.kernel[1] * shape.dilation[0];
@@ -108,9 +114,13 @@ class Depthwise : public Convolution::Prepared {
             kernels_.along_space(plane + from, offsets.data(), weights, taps, shape.stride[2], bias, reach,
                                  sums);
           }
-          access_.store(whole ? sums + from : sums, output_[2], output,
-                        index * positions + (z * output_[1] + y) * output_[2], 1);
+          access_.finish(by_rows, whole ? sums + from : sums, output_[2], output,
+                         index * positions + (z * output_[1] + y) * output_[2], 1);
         }
+      }
+      if constexpr (std::is_same_v<T, float>) {
+        T* const out = static_cast<T*>(output) + index * positions;
+        if (together) apply(epilogues, out, nullptr, static_cast<size_t>(positions));
       }
     }
   }
@@ -152,10 +162,11 @@ class Depthwise : public Convolution::Prepared {
           }
         }
         const int64_t place = (index * output_[2] + x) * channels;
-        T* const to = convert ? sums : static_cast<T*>(output) + place;
+        const bool in_place = !convert && epilogues.empty();
+        T* const to = in_place ? static_cast<T*>(output) + place : sums;
         kernels_.along_channels(from.data(), weights.data(), static_cast<int64_t>(taps), bias_.data(),
                                 channels, to);
-        if (convert) access_.store(sums, channels, output, place, 1);
+        if (!in_place) access_.finish(epilogues, sums, channels, output, place, 1);
       }
     }
   }
@@ -175,10 +186,11 @@ bool is_depthwise(const ConvolutionShape& shape) {
   return shape.input_order == ImageOrder::kChannelsFirst || shape.out_channels == shape.in_channels;
 }
 
-PreparedConvolution prepare_depthwise(const ConvolutionShape& shape, const void* weights, const void* bias) {
+PreparedConvolution prepare_depthwise(const ConvolutionShape& shape, const void* weights, const void* bias,
+                                      Epilogues epilogues) {
   if (compute_type(shape.dtype) == Compute::kDouble)
-    return std::make_unique<Depthwise<double>>(shape, weights, bias);
-  return std::make_unique<Depthwise<float>>(shape, weights, bias);
+    return std::make_unique<Depthwise<double>>(shape, weights, bias, epilogues);
+  return std::make_unique<Depthwise<float>>(shape, weights, bias, epilogues);
 }
 
 }  // namespace flambeau::kernels

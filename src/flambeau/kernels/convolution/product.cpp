@@ -166,8 +166,9 @@ class WindowOperand : public GemmOperand<T> {
 template <typename T>
 class Product : public Convolution::Prepared {
  public:
-  Product(ThreadPool& pool, const ConvolutionShape& the_shape, const void* weights, const void* bias)
-      : Prepared(the_shape),
+  Product(ThreadPool& pool, const ConvolutionShape& the_shape, const void* weights, const void* bias,
+          Epilogues the_epilogues)
+      : Prepared(the_shape, the_epilogues),
         images_left_(shape.output_order == ImageOrder::kChannelsLast || wastes_columns()) {
     const int64_t rows = shape.out_channels / shape.groups;
     const int64_t channels = shape.in_channels / shape.groups;
@@ -240,7 +241,8 @@ class Product : public Convolution::Prepared {
                               .addend = bias_.get(),
                               .addend_steps = {1, 0, shape.groups == 1 ? 0 : rows},
                               .alpha = T(1),
-                              .beta = T(1)};
+                              .beta = T(1),
+                              .epilogues = epilogues};
     if (images_left_) {
       std::swap(problem.rows, problem.columns);
       std::swap(problem.left, problem.right);
@@ -281,9 +283,9 @@ class Product : public Convolution::Prepared {
 }  // namespace
 
 PreparedConvolution prepare_product(ThreadPool& pool, const ConvolutionShape& shape, const void* weights,
-                                    const void* bias) {
+                                    const void* bias, Epilogues epilogues) {
   return with_product_type(shape.dtype, [&]<typename T>() -> PreparedConvolution {
-    return std::make_unique<Product<T>>(pool, shape, weights, bias);
+    return std::make_unique<Product<T>>(pool, shape, weights, bias, epilogues);
   });
 }
 

@@ -13,8 +13,9 @@ namespace {
 template <typename T>
 class Transposed : public Convolution::Prepared {
  public:
-  Transposed(ThreadPool& pool, const ConvolutionShape& the_shape, const void* weights, const void* bias)
-      : Prepared(the_shape), output_(shape.output()), access_(shape.dtype) {
+  Transposed(ThreadPool& pool, const ConvolutionShape& the_shape, const void* weights, const void* bias,
+             Epilogues the_epilogues)
+      : Prepared(the_shape, the_epilogues), output_(shape.output()), access_(shape.dtype) {
     const int64_t taps = shape.kernel_size();
     const int64_t outs = shape.out_channels / shape.groups;
     const int64_t ins = shape.in_channels / shape.groups;
@@ -83,10 +84,11 @@ class Transposed : public Convolution::Prepared {
       std::fill_n(plane, positions, bias_[static_cast<size_t>(channel)]);
       for (int64_t tap = 0; tap < taps; ++tap) add_tap(tap, room + (o * taps + tap) * pixels, plane);
       if (shape.output_order == ImageOrder::kChannelsFirst) {
-        access_.store(plane, positions, output, (image * shape.out_channels + channel) * positions, 1);
+        access_.finish(epilogues, plane, positions, output,
+                       (image * shape.out_channels + channel) * positions, 1);
       } else {
-        access_.store(plane, positions, output, image * shape.out_channels * positions + channel,
-                      shape.out_channels);
+        access_.finish(epilogues, plane, positions, output, image * shape.out_channels * positions + channel,
+                       shape.out_channels);
       }
     }
   }
@@ -131,9 +133,9 @@ class Transposed : public Convolution::Prepared {
 }  // namespace
 
 PreparedConvolution prepare_transposed(ThreadPool& pool, const ConvolutionShape& shape, const void* weights,
-                                       const void* bias) {
+                                       const void* bias, Epilogues epilogues) {
   return with_product_type(shape.dtype, [&]<typename T>() -> PreparedConvolution {
-    return std::make_unique<Transposed<T>>(pool, shape, weights, bias);
+    return std::make_unique<Transposed<T>>(pool, shape, weights, bias, epilogues);
   });
 }
 

@@ -56,7 +56,9 @@ class Run {
         panels_(problem.rows, kernels_.rows),
         blocks_(panels_.count, kernels_.rows, divide_up(problem.columns, kernels_.columns), kernels_.columns,
                 problem.batch, threads),
-        in_place_(access_.same() && problem.out_steps.column == 1 && problem.alpha == T(1)) {
+        sums_first_(!problem.epilogues.empty() && problem.epilogues[0].kind == Epilogue::Kind::kSum),
+        in_place_(access_.same() && problem.out_steps.column == 1 && problem.alpha == T(1) &&
+                  !has_sum(epilogues_left())) {
     const int64_t block_rows = blocks_.left * kernels_.rows;
     depth_block_ = problem.depth == 0 ? 0 : divide_up(problem.depth, divide_up(problem.depth, kDepthBlock));
     left_room_ = round_up(block_rows * depth_block_);
@@ -134,7 +136,7 @@ class Run {
       }
       accumulate = true;
     }
-    if (in_place_) return;
+    if (in_place_) return finish_in_place(row_end - row_begin, column_end - column_begin, out);
     if (problem_.out_steps.row == 1 && problem_.out_steps.column != 1) {
       return finish_columns(batch, row_begin, row_end, column_begin, column_end, out);
     }
@@ -165,9 +167,39 @@ class Run {
     }
   }
 
+  // Those that come after the block has its sums.
+  Epilogues epilogues_left() const { return problem_.epilogues.subspan(sums_first_ ? 1 : 0); }
+
+  void finish_in_place(int64_t rows, int64_t columns, T* out) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (epilogues_left().empty()) return;
+      const bool is_whole = columns == problem_.out_steps.row;  // rows follow each other
+      const int64_t count = is_whole ? rows * columns : columns;
+      for (int64_t r = 0; r < (is_whole ? 1 : rows); ++r)
+        apply(epilogues_left(), out + r * problem_.out_steps.row, nullptr, static_cast<size_t>(count));
+    }
+  }
+
+  // Adds what is to be added to what the block of the result holds and the sums begin with.
+  bool add_in_place(int64_t batch, int64_t row_begin, int64_t row_end, int64_t column, int64_t count,
+                    T* out) const {
+    const auto factor = static_cast<T>(problem_.epilogues[0].alpha);
+    const MatrixSteps& steps = problem_.addend_steps;
+    const bool has_addend = problem_.addend != nullptr && problem_.beta != T(0);
+    for (int64_t r = row_begin; r < row_end; ++r, out += problem_.out_steps.row) {
+      for (int64_t c = 0; factor != T(1) && c < count; ++c) out[c] *= factor;
+      if (!has_addend) continue;
+      const T* const from = static_cast<const T*>(problem_.addend) + batch * steps.batch + r * steps.row +
+                            column * steps.column;
+      for (int64_t c = 0; c < count; ++c) out[c] += problem_.beta * from[c * steps.column];
+    }
+    return true;
+  }
+
   // Puts what is to be added into the block of the result; false when there is nothing.
   bool start_in_place(int64_t batch, int64_t row_begin, int64_t row_end, int64_t column, int64_t count,
                       T* out) const {
+    if (sums_first_) return add_in_place(batch, row_begin, row_end, column, count, out);
     if (problem_.addend == nullptr || problem_.beta == T(0)) return false;
     const MatrixSteps& steps = problem_.addend_steps;
     for (int64_t r = row_begin; r < row_end; ++r, out += problem_.out_steps.row) {
@@ -205,6 +237,7 @@ class Run {
   RowAccess<T> access_;
   LeftPanels panels_;
   Blocks blocks_;
+  bool sums_first_;
   bool in_place_;
   int64_t depth_block_, left_room_, right_room_, tile_room_, block_step_, block_room_;
 };
@@ -228,8 +261,8 @@ void finish_row(const RowAccess<T>& access, const GemmProblem<T>& problem, int64
     }
   }
   const MatrixSteps& steps = problem.out_steps;
-  access.store(values, count, problem.out, batch * steps.batch + row * steps.row + column * steps.column,
-               steps.column);
+  access.finish(problem.epilogues, values, count, problem.out,
+                batch * steps.batch + row * steps.row + column * steps.column, steps.column);
 }
 
 template <typename T>

@@ -88,13 +88,14 @@ struct GemmProblem {
   const void* addend;  // or null
   MatrixSteps addend_steps;
   T alpha, beta;
+  Epilogues epilogues = {};
 };
 
 template <typename T>
 void run_gemm(ThreadPool& pool, const GemmProblem<T>& problem);
 
-// Writes block = alpha * block + beta * addend to the stored matrix, or, at the start of work in place, the
-// other way round. Also used by the paths for thin matrices.
+// Writes block = epilogues(alpha * block + beta * addend) to the stored matrix. Also used by the paths for
+// thin matrices.
 template <typename T>
 void finish_row(const RowAccess<T>& access, const GemmProblem<T>& problem, int64_t batch, int64_t row,
                 int64_t column, int64_t count, T* values);

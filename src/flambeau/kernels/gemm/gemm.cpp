@@ -19,7 +19,9 @@ template <typename T>
 using Operand = MemoryOperand<T>;
 
 template <typename T>
-GemmProblem<T> problem_of(const GemmShape& shape, void* out, const GemmAddend& addend, const Factor& alpha) {
+GemmProblem<T> problem_of(const GemmShape& shape, void* out, const GemmAddend& addend, const Factor& alpha,
+                          Epilogues epilogues) {
+  require_float(shape.dtype, epilogues);
   return {.dtype = shape.dtype,
           .rows = shape.rows,
           .columns = shape.columns,
@@ -32,7 +34,12 @@ GemmProblem<T> problem_of(const GemmShape& shape, void* out, const GemmAddend& a
           .addend = addend.data,
           .addend_steps = addend.steps,
           .alpha = factor_as<T>(alpha),
-          .beta = factor_as<T>(addend.beta)};
+          .beta = factor_as<T>(addend.beta),
+          .epilogues = epilogues};
+}
+
+bool has_thin_dots(const GemmShape& shape) {
+  return shape.depth > 0 && shape.rows <= kThinRows && shape.right.row == 1 && shape.right.column != 1;
 }
 
 // Few rows times a right side whose columns are contiguous: dot products.
@@ -140,7 +147,7 @@ template <typename T>
 void multiply_rows(ThreadPool& pool, const GemmShape& shape, GemmProblem<T> problem, const void* left,
                    const void* right) {
   if (shape.rows == 0 || shape.columns == 0 || shape.batch == 0) return;
-  if (shape.depth > 0 && shape.rows <= kThinRows && shape.right.row == 1 && shape.right.column != 1) {
+  if (has_thin_dots(shape)) {
     return thin_dots<T>(pool, shape, problem, left, right);
   }
   if (shape.rows == 1 && shape.right.column == 1) return row_sums<T>(pool, shape, problem, left, right);
@@ -156,7 +163,7 @@ void multiply_rows(ThreadPool& pool, const GemmShape& shape, GemmProblem<T> prob
 
 template <typename T>
 void multiply(ThreadPool& pool, const GemmShape& shape, const void* left, const void* right, void* out,
-              const GemmAddend& addend, const Factor& alpha) {
+              const GemmAddend& addend, const Factor& alpha, Epilogues epilogues) {
   // The result's rows should be contiguous, and few rows are better than few columns: otherwise compute the
   // transposed product.
   const bool transpose = shape.rows == 1 || shape.columns == 1 || shape.out.row == shape.out.column
@@ -174,10 +181,10 @@ void multiply(ThreadPool& pool, const GemmShape& shape, const void* left, const 
     // A single row or column has no step of its own, so no transposition follows on this one.
     GemmAddend other_addend = addend;
     other_addend.steps = addend.steps.transposed();
-    const GemmProblem<T> problem = problem_of<T>(other, out, other_addend, alpha);
+    const GemmProblem<T> problem = problem_of<T>(other, out, other_addend, alpha, epilogues);
     return multiply_rows<T>(pool, other, problem, right, left);
   }
-  multiply_rows<T>(pool, shape, problem_of<T>(shape, out, addend, alpha), left, right);
+  multiply_rows<T>(pool, shape, problem_of<T>(shape, out, addend, alpha, epilogues), left, right);
 }
 
 void check_packed(const GemmShape& shape, const PackedMatrix& matrix, PackedMatrix::Side side) {
@@ -199,16 +206,21 @@ void check_packed(const GemmShape& shape, const PackedMatrix& matrix, PackedMatr
 }  // namespace
 
 void gemm(ThreadPool& pool, const GemmShape& shape, const void* left, const void* right, void* out,
-          const GemmAddend& addend, Factor alpha) {
-  with_product_type(shape.dtype,
-                    [&]<typename T>() { multiply<T>(pool, shape, left, right, out, addend, alpha); });
+          const GemmAddend& addend, Factor alpha, Epilogues epilogues) {
+  with_product_type(shape.dtype, [&]<typename T>() {
+    multiply<T>(pool, shape, left, right, out, addend, alpha, epilogues);
+  });
+}
+
+bool prefers_packed(const GemmShape& shape) {
+  return !has_thin_dots(shape) && !(shape.rows == 1 && shape.right.column == 1);
 }
 
 void gemm(ThreadPool& pool, const GemmShape& shape, const void* left, const PackedMatrix& right, void* out,
-          const GemmAddend& addend, Factor alpha) {
+          const GemmAddend& addend, Factor alpha, Epilogues epilogues) {
   check_packed(shape, right, PackedMatrix::Side::kRight);
   with_product_type(shape.dtype, [&]<typename T>() {
-    GemmProblem<T> problem = problem_of<T>(shape, out, addend, alpha);
+    GemmProblem<T> problem = problem_of<T>(shape, out, addend, alpha, epilogues);
     const Operand<T> left_operand(Operand<T>::Side::kLeft, shape.dtype, left, shape.left.row,
                                   shape.left.column, shape.left.batch, false);
     const PackedOperand<T> right_operand(right);
@@ -219,10 +231,10 @@ void gemm(ThreadPool& pool, const GemmShape& shape, const void* left, const Pack
 }
 
 void gemm(ThreadPool& pool, const GemmShape& shape, const PackedMatrix& left, const void* right, void* out,
-          const GemmAddend& addend, Factor alpha) {
+          const GemmAddend& addend, Factor alpha, Epilogues epilogues) {
   check_packed(shape, left, PackedMatrix::Side::kLeft);
   with_product_type(shape.dtype, [&]<typename T>() {
-    GemmProblem<T> problem = problem_of<T>(shape, out, addend, alpha);
+    GemmProblem<T> problem = problem_of<T>(shape, out, addend, alpha, epilogues);
     const PackedOperand<T> left_operand(left);
     const Operand<T> right_operand(Operand<T>::Side::kRight, shape.dtype, right, shape.right.column,
                                    shape.right.row, shape.right.batch,

@@ -1,5 +1,5 @@
-// Matrix products over plain memory, in portable C++: out = alpha * left * right + beta * addend, one or a
-// batch of them, every matrix with any steps between its rows and columns.
+// Matrix products over plain memory, in portable C++: out = epilogues(alpha * left * right + beta * addend),
+// one or a batch of them, every matrix with any steps between its rows and columns.
 //
 // Sums are taken in the compute type of the stored one (element.h): float16, bfloat16 and float8 products add
 // up in float32 and are rounded once, at the end; integers wrap around. A NaN or infinity in `addend` does
@@ -15,6 +15,7 @@
 #include <memory>
 #include <variant>
 
+#include "flambeau/kernels/epilogue.h"
 #include "flambeau/tensor/dtype.h"
 
 namespace flambeau {
@@ -84,15 +85,19 @@ class PackedMatrix {
   std::shared_ptr<const void> data_;
 };
 
-// `out` must not overlap left or right. Errors: kInvalidArgument for a type that is no plain number.
+// `out` must not overlap left or right. Errors: kInvalidArgument for a type that is no plain number, and for
+// epilogues behind sums that are not taken in float32.
 void gemm(ThreadPool& pool, const GemmShape& shape, const void* left, const void* right, void* out,
-          const GemmAddend& addend = {}, Factor alpha = 1.0);
+          const GemmAddend& addend = {}, Factor alpha = 1.0, Epilogues epilogues = {});
+
+// Whether a product of this shape is faster with its right side packed, the packing not counted.
+bool prefers_packed(const GemmShape& shape);
 
 // One side packed: shape.right (or .left) is not looked at. Errors: kInvalidArgument also when the packed
 // matrix is not of the shape's type and sizes.
 void gemm(ThreadPool& pool, const GemmShape& shape, const void* left, const PackedMatrix& right, void* out,
-          const GemmAddend& addend = {}, Factor alpha = 1.0);
+          const GemmAddend& addend = {}, Factor alpha = 1.0, Epilogues epilogues = {});
 void gemm(ThreadPool& pool, const GemmShape& shape, const PackedMatrix& left, const void* right, void* out,
-          const GemmAddend& addend = {}, Factor alpha = 1.0);
+          const GemmAddend& addend = {}, Factor alpha = 1.0, Epilogues epilogues = {});
 
 }  // namespace flambeau::kernels

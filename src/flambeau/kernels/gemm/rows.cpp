@@ -84,6 +84,22 @@ void RowAccess<T>::store(const T* from, int64_t count, void* data, int64_t index
   }
 }
 
+template <typename T>
+void RowAccess<T>::finish(Epilogues epilogues, T* values, int64_t count, void* data, int64_t index,
+                          int64_t step) const {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr int64_t kPiece = 512;
+    T before[kPiece];
+    const bool sums = has_sum(epilogues);
+    for (int64_t done = 0; !epilogues.empty() && done < count; done += kPiece) {
+      const int64_t some = std::min(kPiece, count - done);
+      if (sums) load(data, index + done * step, step, some, before);
+      apply(epilogues, values + done, before, static_cast<size_t>(some));
+    }
+  }
+  store(values, count, data, index, step);
+}
+
 template class RowAccess<float>;
 template class RowAccess<double>;
 template class RowAccess<uint64_t>;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "flambeau/kernels/epilogue.h"
 #include "flambeau/kernels/gemm/gemm.h"
 #include "flambeau/tensor/elements/compute.h"
 #include "flambeau/tensor/elements/wide_rows.h"
@@ -59,6 +60,8 @@ class RowAccess {
   }
   void load(const void* data, int64_t index, int64_t step, int64_t count, T* to) const;
   void store(const T* from, int64_t count, void* data, int64_t index, int64_t step) const;
+  // Stores what epilogues, which a type other than float has none of, make of the values.
+  void finish(Epilogues epilogues, T* values, int64_t count, void* data, int64_t index, int64_t step) const;
 
  private:
   bool same_;

@@ -220,13 +220,18 @@ Tensor conv_transpose_parts(Context& c, const Tensor& input, const Tensor& weigh
 // ---- facts
 
 ConvolutionCall convolution_call(const Tensor& input, const Tensor& weight, const Tensor* bias,
-                                 Numbers stride, Numbers padding, Numbers dilation, bool transposed, Numbers,
-                                 Size groups) {
-  return {&input, &weight, bias, stride, padding, dilation, groups, transposed};
+                                 Numbers stride, Numbers padding, Numbers dilation, bool transposed,
+                                 Numbers output_padding, Size groups) {
+  return {&input, &weight, bias, stride, padding, dilation, groups, transposed, output_padding};
 }
 ConvolutionCall conv_call(const Tensor& input, const Tensor& weight, const Tensor* bias, Numbers stride,
                           Numbers padding, Numbers dilation, Size groups) {
   return {&input, &weight, bias, stride, padding, dilation, groups};
+}
+ConvolutionCall conv_transpose_call(const Tensor& input, const Tensor& weight, const Tensor* bias,
+                                    Numbers stride, Numbers padding, Numbers output_padding, Size groups,
+                                    Numbers dilation) {
+  return {&input, &weight, bias, stride, padding, dilation, groups, true, output_padding};
 }
 
 // The weights of one channel meet every element of the result, or of the input where it goes backward.
@@ -265,6 +270,7 @@ void define_dims(Library& library, std::string_view plain, std::string_view name
       .template shape<conv_transpose_shape<Size, kDims>, conv_transpose_shape<SymInt, kDims>>()
       .template kernel<conv_transpose_kernel>()
       .template composite<conv_transpose_parts<kDims>>()
+      .template describe<conv_transpose_call>()
       .template work<conv_transpose_work>();
 }
 

@@ -263,20 +263,19 @@ std::tuple<Tensor, Tensor> log_sigmoid_forward_parts(Context& c, const Tensor& s
 
 // ---- as what follows a layer
 Epilogue relu6_epilogue(const Tensor& self) {
-  return {.kind = Epilogue::Kind::kClip, .input = &self, .alpha = 0, .beta = 6};
+  return {{.kind = Epilogue::Kind::kClip, .alpha = 0, .beta = 6}, &self};
 }
 Epilogue gelu_epilogue(const Tensor& self, std::string_view approximate) {
-  return {.kind = approximate == "tanh" ? Epilogue::Kind::kGeluTanh : Epilogue::Kind::kGeluErf,
-          .input = &self};
+  return {{.kind = approximate == "tanh" ? Epilogue::Kind::kGeluTanh : Epilogue::Kind::kGeluErf}, &self};
 }
 Epilogue leaky_relu_epilogue(const Tensor& self, Scalar slope) {
-  return {.kind = Epilogue::Kind::kRelu, .input = &self, .alpha = static_cast<float>(slope.to_double())};
+  return {{.kind = Epilogue::Kind::kRelu, .alpha = static_cast<float>(slope.to_double())}, &self};
 }
 Epilogue hard_tanh_epilogue(const Tensor& self, Scalar low, Scalar high) {
-  return {.kind = Epilogue::Kind::kClip,
-          .input = &self,
-          .alpha = static_cast<float>(low.to_double()),
-          .beta = static_cast<float>(high.to_double())};
+  return {{.kind = Epilogue::Kind::kClip,
+           .alpha = static_cast<float>(low.to_double()),
+           .beta = static_cast<float>(high.to_double())},
+          &self};
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ void add(Context& context, const Tensor& self, const Tensor& other, Scalar alpha
 }
 std::optional<Epilogue> sum_epilogue(const Tensor& self, const Tensor& other, Scalar alpha) {
   if (!is_one(alpha)) return {};
-  return Epilogue{.kind = Epilogue::Kind::kSum, .input = &self, .other = &other, .alpha = 1};
+  return Epilogue{{.kind = Epilogue::Kind::kSum, .alpha = 1}, &self, &other};
 }
 void add_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
   add(context, self, wrapped_number(other), alpha, out);

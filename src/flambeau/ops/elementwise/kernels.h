@@ -181,7 +181,7 @@ Definition elementwise(Library& library, std::string_view schema) {
 // An operator without parameters, as what follows a layer.
 template <Epilogue::Kind kKind>
 Epilogue plain_epilogue(const Tensor& self) {
-  return {.kind = kKind, .input = &self};
+  return {{.kind = kKind}, &self};
 }
 
 // ---- kernels of a function F of numbers; see rows.h

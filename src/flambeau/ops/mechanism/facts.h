@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "flambeau/kernels/epilogue.h"
 #include "flambeau/ops/mechanism/operator.h"
 
 namespace flambeau::ops {
@@ -25,6 +26,7 @@ struct ConvolutionCall {
   std::span<const Size> dilation;
   int64_t groups = 1;
   bool is_transposed = false;
+  std::span<const Size> output_padding = {};  // of a transposed one
 };
 
 // input * weight + bias.
@@ -62,23 +64,9 @@ struct RecurrentCall {
 };
 
 // What a layer may do to each number of its result as it writes it.
-struct Epilogue {
-  enum class Kind : uint8_t {
-    kRelu,  // alpha * x below 0
-    kClip,  // to [alpha, beta]
-    kGeluErf,
-    kGeluTanh,
-    kSilu,
-    kTanh,
-    kSigmoid,
-    kHardSwish,
-    kSum,  // with alpha times the other argument
-  };
-  Kind kind = Kind::kRelu;
+struct Epilogue : kernels::Epilogue {
   const Tensor* input = nullptr;
-  const Tensor* other = nullptr;
-  float alpha = 0;
-  float beta = 0;
+  const Tensor* other = nullptr;  // of a sum
 };
 
 // A size, or without a dimension the number of elements.

@@ -125,6 +125,11 @@ TEST_F(FactsTest, CallsSayWhatTheirArgumentsAreFor) {
   EXPECT_EQ(addmm->bias->storage(), c.storage());
   EXPECT_TRUE(as<ProductCall>("aten::linear", a, b)->is_turned);
   EXPECT_FALSE(as<ConvolutionCall>("aten::linear", a, b));
+  const auto transposed = as<ConvolutionCall>("aten::conv_transpose2d.input", all_of(1, {1, 2, 4, 4}),
+                                              all_of(1, {2, 3, 3, 3}), Value(), Dims{2}, Dims{0}, Dims{1});
+  ASSERT_TRUE(transposed);
+  EXPECT_TRUE(transposed->is_transposed);
+  EXPECT_EQ(transposed->output_padding[0], 1);
   EXPECT_FALSE(as<NormalizationCall>("aten::batch_norm", a, Value(), Value(), c, c, true, 0.1, 1e-5, false));
   EXPECT_EQ(as<NormalizationCall>("aten::batch_norm", a, Value(), Value(), c, c, false, 0.1, 1e-5, false)
                 ->variance->storage(),

@@ -86,17 +86,26 @@ void Rewrite::finish() {
   }
 }
 
-int part_count(const ThreadPool& pool, int64_t work) {
-  constexpr int64_t kLeast = int64_t{1} << 20;  // some ten microseconds
-  return pool.threads() == 1 || work < kLeast ? 1 : pool.threads() * 2;
-}
-
 Chain follow(Rewrite& rewrite, size_t layer, size_t last, bool may_sum) {
   Chain chain = collect(rewrite, layer, last, may_sum);
   // What leaves the run has memory of its own: a sum cannot be done in another tensor's.
   const std::optional<size_t> out = rewrite.plan().find_buffer(chain.out);
   const bool leaves = !out || rewrite.uses().buffers[*out].leaves;
   return chain.sum.defined() && leaves ? collect(rewrite, layer, last, false) : chain;
+}
+
+void replace(Rewrite& rewrite, size_t index, const Chain& chain, const Tensor& input, std::string label,
+             backends::LayerPointer layer) {
+  Step& step = rewrite.plan().steps[index];
+  for (const size_t taken : chain.steps) {
+    label += " + " + std::string(rewrite.plan().steps[taken].op->schema.name.base_name());
+    rewrite.remove(taken);
+  }
+  step.prepared = std::move(layer);
+  step.label = std::move(label);
+  step.arguments = {Value(input)};
+  step.outputs = {chain.out};
+  if (chain.sum.defined()) rewrite.move(chain.out, chain.sum);
 }
 
 }  // namespace flambeau::runtime

@@ -3,10 +3,9 @@
 
 #include <vector>
 
-#include "flambeau/base/parallel.h"
 #include "flambeau/ops/mechanism/facts.h"
-#include "flambeau/runtime/plan.h"
-#include "flambeau/runtime/uses.h"
+#include "flambeau/runtime/plan/plan.h"
+#include "flambeau/runtime/plan/uses.h"
 
 namespace flambeau::runtime {
 
@@ -33,7 +32,7 @@ class Rewrite {
 
 // What a layer at `step` takes over, and which steps that were.
 struct Chain {
-  std::vector<ops::Epilogue> epilogues;
+  std::vector<kernels::Epilogue> epilogues;
   std::vector<size_t> steps;
   // The other summand, added in place: the layer writes to its memory. Undefined when there is none.
   Tensor sum;
@@ -41,12 +40,12 @@ struct Chain {
   Tensor out;
 };
 
-// Into how many parts a layer's work is cut: several for each thread, so that a slow one does not hold up the
-// rest; one where handing out work would take longer than doing it. `work` counts multiplications.
-int part_count(const ThreadPool& pool, int64_t work);
-
 // Follows the results of `last` (the layer's own step, or the last one taken over so far). With `may_sum`,
 // also a sum with a tensor that nobody else needs any more. `layer` is where all of it will be computed.
 Chain follow(Rewrite& rewrite, size_t layer, size_t last, bool may_sum);
+
+// The layer takes the place of its step and of the chain's; `label` begins its name.
+void replace(Rewrite& rewrite, size_t step, const Chain& chain, const Tensor& input, std::string label,
+             backends::LayerPointer layer);
 
 }  // namespace flambeau::runtime

@@ -1,18 +1,19 @@
-// Replaces steps by prepared layers: constant weights packed, what follows a layer fused into it, images kept
-// in the layout the layers are fastest with.
+// Replaces steps by layers of the plan's backend: constant weights packed, what follows a layer fused into
+// it, images kept in the layout the layers are fastest with.
 #pragma once
 
 #include "flambeau/ops/mechanism/context.h"
-#include "flambeau/runtime/layers/packed_weights.h"
-#include "flambeau/runtime/plan.h"
+#include "flambeau/runtime/plan/plan.h"
 
 namespace flambeau::runtime {
 
-// Products with constant weights, and the activations behind them.
-void prepare_products(ops::Context& context, Plan& plan, PackedWeights& packed);
-// Convolutions and pooling, and everything between them that can keep their layout.
+// Convolutions with constant weights, batch normalization and activations behind them.
 void prepare_images(ops::Context& context, Plan& plan);
+// Products with constant weights, and the activations behind them.
+void prepare_products(ops::Context& context, Plan& plan, backends::PackedWeights& packed);
 // Recurrent networks with constant weights.
 void prepare_recurrent(ops::Context& context, Plan& plan);
+// Any other call that the backend has a kernel of its own for.
+void prepare_kernels(ops::Context& context, Plan& plan);
 
 }  // namespace flambeau::runtime

@@ -2,13 +2,11 @@
 
 #include <set>
 
-#include "flambeau/kernels/onednn/onednn.h"
 #include "flambeau/ops/mechanism/facts.h"
-#include "flambeau/runtime/plan.h"
+#include "flambeau/runtime/plan/plan.h"
 
 namespace flambeau::runtime {
-ImageOrder::ImageOrder(const Code& code) {
-  if (!kernels::onednn::available()) is_allowed_ = false;
+ImageOrder::ImageOrder(const Code& code, const backends::Backend& backend) : backend_(backend) {
   std::set<Slot> views;
   for (const Instruction& instruction : code.instructions) {
     if (instruction.kind != Instruction::Kind::kOperator) {
@@ -37,8 +35,8 @@ bool ImageOrder::is_indifferent(const ops::Operator& op) {
 bool ImageOrder::starts_here(const ops::Operator& op, std::span<const Value> arguments) const {
   if (!is_allowed_) return false;
   const std::optional<ops::ConvolutionCall> call = op.facts().as<ops::ConvolutionCall>(arguments);
-  return call && call->input->dtype() == DType::kFloat32 && call->input->dim() == 4 &&
-         call->weight->dim() == 4;
+  return call && call->input->dim() == 4 && call->weight->dim() == 4 &&
+         backend_.image_order(*call) == kernels::ImageOrder::kChannelsLast;
 }
 
 bool ImageOrder::has_changed(std::span<const Value> arguments) const {

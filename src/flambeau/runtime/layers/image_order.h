@@ -1,11 +1,12 @@
-// Keeps images with their channels last between convolutions, which are fastest so, while the program
-// believes them in the order it was written for. Only operators that do not care see such a tensor; for all
-// others it is put back.
+// Keeps images with their channels last between convolutions, where the backend is fastest so, while the
+// program believes them in the order it was written for. Only operators that do not care see such a tensor;
+// for all others it is put back.
 #pragma once
 
 #include <optional>
 #include <unordered_map>
 
+#include "flambeau/backends/backend.h"
 #include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/code.h"
 
@@ -14,7 +15,7 @@ namespace flambeau::runtime {
 class ImageOrder {
  public:
   // Whether the program may be treated so: nothing writes through a view.
-  explicit ImageOrder(const Code& code);
+  ImageOrder(const Code& code, const backends::Backend& backend);
 
   // The operator gives the same values for arguments in any order of memory.
   static bool is_indifferent(const ops::Operator& op);
@@ -30,6 +31,7 @@ class ImageOrder {
   std::vector<Value> believed(std::span<const Value> arguments) const;
 
  private:
+  const backends::Backend& backend_;
   bool is_allowed_ = true;
   std::unordered_map<const Storage*, Dims> strides_;
 };

@@ -1,78 +1,82 @@
-// Convolutions of images with constant weights: batch normalization folded into the weights, activations and
-// residual sums done as the results are written.
+// Convolutions with constant weights: batch normalization folded into the weights, activations and residual
+// sums done as the results are written.
 #include <cmath>
 
-#include "flambeau/base/error.h"
-#include "flambeau/kernels/onednn/pooled.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/runtime/layers/chain.h"
 #include "flambeau/runtime/layers/fuse.h"
-#include "flambeau/runtime/layers/post_ops.h"
 
 namespace flambeau::runtime {
 namespace {
 
-using kernels::ConvolutionShape;
-using kernels::onednn::Layout;
-using kernels::onednn::PooledConvolution;
+using kernels::ImageOrder;
 
-class ConvolutionStep final : public Prepared {
- public:
-  ConvolutionStep(PooledConvolution layer, std::string name)
-      : layer_(std::move(layer)), name_(std::move(name)) {}
-  void run(ops::Context& context, std::span<const Value> arguments, std::span<Tensor> outputs,
-           MutableByteSpan scratch) const override {
-    layer_.run(context.pool(), arguments[0].tensor().data<float>(), outputs[0].mutable_data<float>(),
-               scratch.data());
+bool lies(const Tensor& image, ImageOrder order) {
+  return order == ImageOrder::kChannelsLast ? ops::is_channels_last(ops::info_of(image))
+                                            : image.is_contiguous();
+}
+
+// How the images lie. One of a single channel or pixel lies in both orders: then in the other's, and rather
+// in the one that the backend likes.
+std::optional<std::pair<ImageOrder, ImageOrder>> orders_of(const Tensor& input, const Tensor& out,
+                                                           ImageOrder liked) {
+  constexpr ImageOrder kOrders[] = {ImageOrder::kChannelsFirst, ImageOrder::kChannelsLast};
+  if (lies(input, liked) && lies(out, liked)) return std::pair(liked, liked);
+  for (const ImageOrder from : kOrders) {
+    for (const ImageOrder to : kOrders) {
+      if (lies(input, from) && lies(out, to)) return std::pair(from, to);
+    }
   }
-  size_t scratch_bytes() const override { return layer_.scratch_bytes(); }
-  std::string name() const override { return name_; }
-
- private:
-  PooledConvolution layer_;
-  std::string name_;
-};
-
-std::optional<Layout> layout_of(const Tensor& tensor) {
-  const ops::Info<Size> info = ops::info_of(tensor);
-  const std::vector<int64_t> sizes(tensor.sizes().begin(), tensor.sizes().end());
-  if (ops::is_channels_last(info)) return Layout::channels_last(sizes);
-  if (tensor.is_contiguous()) return Layout::plain(sizes);
   return {};
 }
 
+// One number for all dimensions of space, or one for each; the dimensions that lack come first.
+kernels::Spatial spatial(std::span<const Size> given, size_t space, int64_t neutral) {
+  kernels::Spatial made = {neutral, neutral, neutral};
+  for (size_t i = 0; i < space && !given.empty(); ++i) made[3 - space + i] = given[given.size() == 1 ? 0 : i];
+  return made;
+}
+kernels::Spatial spatial(const Tensor& tensor) {
+  kernels::Spatial made = {1, 1, 1};
+  for (size_t d = 2; d < tensor.dim(); ++d) made[3 - tensor.dim() + d] = tensor.sizes()[d];
+  return made;
+}
+
 // Nothing for one that only the operator's own kernel does.
-std::optional<ConvolutionShape> shape_of(const Plan& plan, const ops::ConvolutionCall& call) {
+std::optional<backends::Convolution> convolution_of(const Plan& plan, const ops::ConvolutionCall& call,
+                                                    const Tensor& out) {
   const Tensor& input = *call.input;
   const Tensor& weight = *call.weight;
   const Tensor* const bias = call.bias;
   const auto is_constant = [&](const Tensor& tensor) {
-    return !plan.find_buffer(tensor) && tensor.dtype() == DType::kFloat32;
+    return !plan.find_buffer(tensor) && tensor.dtype() == out.dtype();
   };
-  if (input.dtype() != DType::kFloat32 || input.dim() != 4 || weight.dim() != 4 || !is_constant(weight))
+  if (input.dtype() != out.dtype() || input.dim() != weight.dim() || input.dim() < 3 || input.dim() > 5 ||
+      !is_constant(weight) || input.element_count() == 0 || weight.element_count() == 0)
     return {};
   if (bias != nullptr && (!is_constant(*bias) || !bias->is_contiguous())) return {};
-  if (call.is_transposed) return {};
-  const auto pair = [](int64_t first, std::span<const Size> given) {
-    return kernels::Spatial{first, given.front(), given.back()};
-  };
-  ConvolutionShape shape;
-  shape.batch = input.sizes()[0];
-  shape.in_channels = input.sizes()[1];
-  shape.out_channels = weight.sizes()[0];
-  shape.groups = call.groups;
-  shape.input = {1, input.sizes()[2], input.sizes()[3]};
-  shape.kernel = {1, weight.sizes()[2], weight.sizes()[3]};
-  shape.stride = pair(1, call.stride);
-  shape.padding = pair(0, call.padding);
-  shape.dilation = pair(1, call.dilation);
-  return shape;
+  const auto orders = orders_of(input, out, plan.backend->image_order(call));
+  if (!orders) return {};
+  const size_t space = input.dim() - 2;
+  return backends::Convolution{.shape = {.dtype = out.dtype(),
+                                         .transposed = call.is_transposed,
+                                         .batch = input.sizes()[0],
+                                         .groups = call.groups,
+                                         .in_channels = input.sizes()[1],
+                                         .out_channels = out.sizes()[1],
+                                         .input = spatial(input),
+                                         .kernel = spatial(weight),
+                                         .stride = spatial(call.stride, space, 1),
+                                         .padding = spatial(call.padding, space, 0),
+                                         .dilation = spatial(call.dilation, space, 1),
+                                         .output_padding = spatial(call.output_padding, space, 0),
+                                         .input_order = orders->first,
+                                         .output_order = orders->second},
+                               .space = space,
+                               .weight = weight.to_contiguous(),
+                               .bias = bias == nullptr ? Tensor() : *bias,
+                               .epilogues = {}};
 }
-
-struct Parameters {
-  Tensor weight;
-  std::vector<float> bias;
-};
 
 // A batch normalization by constants behind the step: its scale and shift for each channel.
 struct Normalization {
@@ -85,7 +89,9 @@ std::optional<Normalization> as_normalization(const Plan& plan, const Step& step
   if (step.op == nullptr || step.prepared) return {};
   const std::optional<ops::NormalizationCall> call =
       step.op->facts().as<ops::NormalizationCall>(step.arguments);
-  if (!call || !is_same_view(*call->input, before)) return {};
+  if (!call || !is_same_view(*call->input, before) || before.dtype() != DType::kFloat32 ||
+      step.outputs[0].strides() != before.strides())
+    return {};
   for (size_t i = 1; i < step.outputs.size(); ++i) {  // saved statistics, which nobody reads
     const std::optional<size_t> index = plan.find_buffer(step.outputs[i]);
     if (!index || uses.buffers[*index].leaves || !uses.buffers[*index].readers.empty()) return {};
@@ -113,92 +119,75 @@ std::optional<Normalization> as_normalization(const Plan& plan, const Step& step
   return made;
 }
 
-Parameters fold(const Tensor& weight, const Tensor* bias, const Normalization* normalization) {
-  Parameters made;
-  const Tensor packed = weight.to_contiguous();
-  const auto channels = static_cast<size_t>(weight.sizes()[0]);
-  if (bias != nullptr) made.bias.assign(bias->data<float>(), bias->data<float>() + channels);
-  if (normalization == nullptr) {
-    made.weight = packed;
-    return made;
-  }
-  made.bias.resize(channels);
-  made.weight =
-      Tensor::contiguous(DType::kFloat32, packed.sizes(), Storage::uninitialized(packed.byte_count()));
-  const auto size = static_cast<size_t>(packed.element_count()) / channels;
-  const float* from = packed.data<float>();
-  float* to = made.weight.mutable_data<float>();
-  for (size_t c = 0; c < channels; ++c) {
-    for (size_t i = 0; i < size; ++i) *to++ = *from++ * normalization->scale[c];
-    made.bias[c] = made.bias[c] * normalization->scale[c] + normalization->shift[c];
-  }
-  return made;
+Tensor fresh_floats(const Dims& sizes) {
+  return Tensor::contiguous(
+      DType::kFloat32, sizes,
+      Storage::uninitialized(static_cast<size_t>(element_count(sizes)) * sizeof(float)));
 }
 
-std::string name_of(const Step& step, bool is_normalized, const Chain& chain, const Plan& plan) {
-  std::string name = step.op->name();
-  if (is_normalized) name += " + batch_norm";
-  for (const size_t index : chain.steps)
-    name += " + " + std::string(plan.steps[index].op->schema.name.base_name());
-  return name;
+// The convolution that does the normalization too.
+void fold(const Normalization& normalization, backends::Convolution& convolution) {
+  const kernels::ConvolutionShape& shape = convolution.shape;
+  const Tensor weight = fresh_floats(convolution.weight.sizes());
+  const int64_t rows = weight.sizes()[0], columns = weight.sizes()[1];
+  const float* from = convolution.weight.data<float>();
+  float* to = weight.mutable_data<float>();
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column) {
+      const int64_t channel =
+          shape.transposed ? row / (shape.in_channels / shape.groups) * columns + column : row;
+      const float scale = normalization.scale[static_cast<size_t>(channel)];
+      for (int64_t i = 0; i < shape.kernel_size(); ++i) *to++ = *from++ * scale;
+    }
+  }
+  const Tensor bias = fresh_floats(Dims{shape.out_channels});
+  for (size_t c = 0; c < normalization.shift.size(); ++c) {
+    const float before = convolution.bias.defined() ? convolution.bias.data<float>()[c] : 0;
+    bias.mutable_data<float>()[c] = before * normalization.scale[c] + normalization.shift[c];
+  }
+  convolution.weight = weight;
+  convolution.bias = bias;
+}
+
+// What follows the step, or the normalization at `last` behind it, whose statistics are results too.
+Chain follow_first_result(Rewrite& rewrite, size_t index, size_t last, bool may_sum) {
+  std::vector<Tensor>& outputs = rewrite.plan().steps[last].outputs;
+  const std::vector<Tensor> all = outputs;
+  outputs.resize(1);
+  Chain chain = follow(rewrite, index, last, may_sum);
+  rewrite.plan().steps[last].outputs = all;
+  return chain;
 }
 
 void prepare_image(ops::Context& context, Rewrite& rewrite, size_t index) {
-  Plan& plan = rewrite.plan();
-  Step& step = plan.steps[index];
-  if (step.op == nullptr || step.prepared) return;
+  const Plan& plan = rewrite.plan();
+  const Step& step = plan.steps[index];
+  if (step.op == nullptr || step.prepared || step.outputs.empty()) return;
   const std::optional<ops::ConvolutionCall> call = step.op->facts().as<ops::ConvolutionCall>(step.arguments);
-  const std::optional<ConvolutionShape> shape = call ? shape_of(plan, *call) : std::nullopt;
-  if (!shape) return;
+  std::optional<backends::Convolution> wanted =
+      call ? convolution_of(plan, *call, step.outputs[0]) : std::nullopt;
+  if (!wanted) return;
   size_t last = index;
-  std::optional<Normalization> normalization;
-  const size_t next = rewrite.uses().only_reader(plan, index);
-  if (next != Uses::kNobody) {
-    normalization = as_normalization(plan, plan.steps[next], step.outputs[0], rewrite.uses());
-    if (normalization && plan.steps[next].outputs[0].strides() == step.outputs[0].strides()) {
+  std::string label = step.op->name();
+  if (const size_t next = rewrite.uses().only_reader(plan, index); next != Uses::kNobody) {
+    const auto normalization = as_normalization(plan, plan.steps[next], step.outputs[0], rewrite.uses());
+    if (normalization) {
+      fold(*normalization, *wanted);
       last = next;
-    } else {
-      normalization.reset();
+      label += " + batch_norm";
     }
   }
-  Chain chain;
-  if (normalization && plan.steps[last].outputs.size() > 1) {
-    chain.out = plan.steps[last]
-                    .outputs[0];  // its statistics are results too: what follows is found by its own buffer
-    const std::vector<Tensor> all = plan.steps[last].outputs;
-    plan.steps[last].outputs.resize(1);
-    chain = follow(rewrite, index, last, true);
-    plan.steps[last].outputs = all;
-  } else {
-    chain = follow(rewrite, index, last, true);
-  }
-  const std::optional<Layout> source = layout_of(*call->input);
-  const std::optional<Layout> out = layout_of(step.outputs[0]);
-  if (!source || !out) return;
-  const Parameters parameters = fold(*call->weight, call->bias, normalization ? &*normalization : nullptr);
-  const int64_t work =
-      step.outputs[0].element_count() * (parameters.weight.element_count() / shape->out_channels);
-  const int parts = part_count(context.pool(), work);
-  try {
-    PooledConvolution layer(parts, *shape, *source, *out, parameters.weight.data<float>(),
-                            parameters.bias.empty() ? nullptr : parameters.bias.data(),
-                            to_post_ops(chain.epilogues));
-    step.prepared = std::make_shared<ConvolutionStep>(std::move(layer),
-                                                      name_of(step, normalization.has_value(), chain, plan));
-  } catch (const Error&) {
-    return;  // the operator's own kernels do it
-  }
-  step.outputs = {chain.out};
-  step.arguments = {Value(*call->input)};
-  if (normalization) rewrite.remove(last);
-  for (const size_t taken : chain.steps) rewrite.remove(taken);
-  if (chain.sum.defined()) rewrite.move(chain.out, chain.sum);
+  const Chain chain = follow_first_result(rewrite, index, last, wanted->shape.dtype == DType::kFloat32);
+  wanted->epilogues = chain.epilogues;
+  backends::LayerPointer layer = plan.backend->convolution(context, *wanted);
+  if (!layer) return;
+  if (last != index) rewrite.remove(last);
+  replace(rewrite, index, chain, Tensor(*call->input), std::move(label), std::move(layer));
 }
 
 }  // namespace
 
 void prepare_images(ops::Context& context, Plan& plan) {
-  if (!kernels::onednn::available()) return;
   Rewrite rewrite(plan);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (!rewrite.is_removed(i)) prepare_image(context, rewrite, i);
