@@ -22,8 +22,8 @@ Info<N> clone_shape(const Info<N>& self, std::optional<MemoryFormat> format) {
   return like(self, self.dtype, format.value_or(MemoryFormat::kPreserve), self.device);
 }
 
-void clone_kernel(Context& context, const Tensor& self, std::optional<MemoryFormat>, Tensor& out) {
-  copy_into(context, self, out);
+Body clone_body(const Tensor& self, std::optional<MemoryFormat>, const Tensor& out) {
+  return copy_body(self, out);
 }
 
 template <typename N>
@@ -31,9 +31,7 @@ Info<N> lift_fresh_copy_shape(const Info<N>& self) {
   return contiguous(self.dtype, self.sizes, self.device);
 }
 
-void lift_fresh_copy_kernel(Context& context, const Tensor& self, Tensor& out) {
-  copy_into(context, self, out);
-}
+Body lift_fresh_copy_body(const Tensor& self, const Tensor& out) { return copy_body(self, out); }
 
 template <typename N>
 bool has_format(const Info<N>& self, MemoryFormat format) {
@@ -65,9 +63,7 @@ Info<N> copy_shape(const Info<N>& self, const Info<N>& src, bool) {
   return kept_info(self);
 }
 
-void copy_kernel(Context& context, const Tensor&, const Tensor& src, bool, Tensor& out) {
-  copy_into(context, src, out);
-}
+Body copy_of(const Tensor&, const Tensor& src, bool, const Tensor& out) { return copy_body(src, out); }
 
 Tensor copy_in_place(Context& context, const Tensor& self, const Tensor& src, bool) {
   const Tensor from = expanded(src, self.sizes());
@@ -91,14 +87,9 @@ Info<N> to_copy_shape(const Info<N>& self, std::optional<DType> dtype, std::opti
               device.value_or(self.device));
 }
 
-void to_copy_kernel(Context& context, const Tensor& self, std::optional<DType>, std::optional<Layout>,
-                    std::optional<Device>, std::optional<bool>, bool, std::optional<MemoryFormat>,
-                    Tensor& out) {
-  if (self.is_meta()) {
-    throw Error(ErrorCode::kInvalidArgument, "Cannot copy out of meta tensor; no data!",
-                "give the program its weights");
-  }
-  copy_into(context, self, out);
+Body to_copy_body(const Tensor& self, std::optional<DType>, std::optional<Layout>, std::optional<Device>,
+                  std::optional<bool>, bool, std::optional<MemoryFormat>, const Tensor& out) {
+  return copy_body(self, out);
 }
 
 template <typename N>
@@ -206,18 +197,18 @@ Tensor lift_fresh_copy_parts(Context& context, const Tensor& self) {
 void define_copy(Library& library) {
   library.define("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
       .shape<clone_shape<Size>, clone_shape<SymInt>>()
-      .kernel<clone_kernel>()
+      .body<clone_body>()
       .is(Trait::kAnyLayout);
   library.define("aten::lift_fresh_copy(Tensor self) -> Tensor")
       .shape<lift_fresh_copy_shape<Size>, lift_fresh_copy_shape<SymInt>>()
-      .kernel<lift_fresh_copy_kernel>()
+      .body<lift_fresh_copy_body>()
       .core_decomposition<lift_fresh_copy_parts>();
   library.define("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")
       .shape<contiguous_shape<Size>, contiguous_shape<SymInt>>()
       .composite<make_contiguous>();
   library.define("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
       .shape<copy_shape<Size>, copy_shape<SymInt>>()
-      .kernel<copy_kernel>()
+      .body<copy_of>()
       .is(Trait::kReplaces);
   library.define("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
       .function<copy_in_place>();
@@ -227,7 +218,7 @@ void define_copy(Library& library) {
           "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
           "memory_format=None) -> Tensor")
       .shape<to_copy_shape<Size>, to_copy_shape<SymInt>>()
-      .kernel<to_copy_kernel>();
+      .body<to_copy_body>();
   library
       .define(
           "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "

@@ -22,9 +22,7 @@ template <typename N>
 Info<N> fill_scalar_shape(const Info<N>& self, const Value&) {
   return fill_info(self);
 }
-void fill_scalar_kernel(Context& context, const Tensor&, Scalar value, Tensor& out) {
-  fill(context, out, value);
-}
+Body fill_scalar_body(const Tensor&, Scalar value, const Tensor& out) { return copy_body(value, out); }
 
 template <typename N>
 Info<N> fill_tensor_shape(const Info<N>& self, const Info<N>& value) {
@@ -34,15 +32,13 @@ Info<N> fill_tensor_shape(const Info<N>& self, const Info<N>& value) {
   }
   return fill_info(self);
 }
-void fill_tensor_kernel(Context& context, const Tensor&, const Tensor& value, Tensor& out) {
-  copy_into(context, value, out);
-}
+Body fill_tensor_body(const Tensor&, const Tensor& value, const Tensor& out) { return copy_body(value, out); }
 
 template <typename N>
 Info<N> zero_shape(const Info<N>& self) {
   return fill_info(self);
 }
-void zero_kernel(Context& context, const Tensor&, Tensor& out) { fill(context, out, 0); }
+Body zero_body(const Tensor&, const Tensor& out) { return copy_body(Scalar(0), out); }
 
 // In PyTorch the argument itself grows; here only what it is called afterwards can. So new memory is no loss
 // unless a view of the old one is written to later, which exported programs do not do.
@@ -83,17 +79,17 @@ void define_fill(Library& library) {
   // Written at their place, the in-place forms need no more than these.
   library.define("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")
       .shape<fill_scalar_shape<Size>, fill_scalar_shape<SymInt>>()
-      .kernel<fill_scalar_kernel>()
+      .body<fill_scalar_body>()
       .elementwise()
       .core_decomposition<fill_parts>();
   library.define("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")
       .shape<fill_tensor_shape<Size>, fill_tensor_shape<SymInt>>()
-      .kernel<fill_tensor_kernel>()
+      .body<fill_tensor_body>()
       .elementwise()
       .core_decomposition<fill_with_tensor_parts>();
   library.define("aten::zero(Tensor self) -> Tensor")
       .shape<zero_shape<Size>, zero_shape<SymInt>>()
-      .kernel<zero_kernel>()
+      .body<zero_body>()
       .elementwise()
       .core_decomposition<zero_parts>();
   library

@@ -46,13 +46,7 @@ void outer_kernel(Context& context, const Tensor& self, const Tensor& vec2, Tens
 // ---- addr: beta * self + alpha * vec1 (a column) * vec2 (a row)
 
 struct AddProduct {
-  Scalar beta, alpha;
-  template <typename T>
-  static T number(const Scalar& scalar) {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(scalar.to_double());
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(scalar.to_int());
-    if constexpr (!std::is_arithmetic_v<T>) return T(scalar.to_complex());
-  }
+  KnownNumber beta, alpha;
   template <typename T>
   T operator()(T self, T a, T b) const {
     const T added = wrapping_multiply(number<T>(alpha), wrapping_multiply(a, b));

@@ -57,54 +57,54 @@ struct Numbered {
   HotNumbers numbers() const { return given; }
 };
 
-void relu(Context& context, const Tensor& self, Tensor& out) {
+Body relu(const Tensor& self, const Tensor& out) {
   if (self.dtype() == DType::kBool) {
     throw Error(ErrorCode::kUnsupported, "Boolean inputs not supported for relu");
   }
-  unary<Relu>(context, self, out);
+  return unary<Relu>(self, out);
 }
 
 // F is for floating types only.
 template <typename F>
-void floats_only(Context& context, const Tensor& self, Tensor& out) {
+Body floats_only(const Tensor& self, const Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype(F::kName, self.dtype());
-  unary<F>(context, self, out);
+  return unary<F>(self, out);
 }
 
-void gelu(Context& context, const Tensor& self, std::string_view approximate, Tensor& out) {
-  if (approximate == "none") return floats_only<Gelu>(context, self, out);
-  if (approximate == "tanh") return floats_only<GeluTanh>(context, self, out);
+Body gelu(const Tensor& self, std::string_view approximate, const Tensor& out) {
+  if (approximate == "none") return floats_only<Gelu>(self, out);
+  if (approximate == "tanh") return floats_only<GeluTanh>(self, out);
   throw Error(ErrorCode::kInvalidArgument, "approximate argument must be either none or tanh.");
 }
 
-void leaky_relu(Context& context, const Tensor& self, Scalar slope, Tensor& out) {
+Body leaky_relu(const Tensor& self, Scalar slope, const Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("leaky_relu", self.dtype());
-  map(context, "leaky_relu", Numbered<Hot::kLeakyRelu>{hot_numbers(slope)}, out.dtype(), out, self);
+  return body_of("leaky_relu", Numbered<Hot::kLeakyRelu>{hot_numbers(slope)}, out.dtype(), out, self);
 }
-void threshold(Context& context, const Tensor& self, Scalar at, Scalar value, Tensor& out) {
-  map(context, "threshold", Numbered<Hot::kThreshold>{hot_numbers(at, value)}, out.dtype(), out, self);
+Body threshold(const Tensor& self, Scalar at, Scalar value, const Tensor& out) {
+  return body_of("threshold", Numbered<Hot::kThreshold>{hot_numbers(at, value)}, out.dtype(), out, self);
 }
-void soft_shrink(Context& context, const Tensor& self, Scalar lambda, Tensor& out) {
+Body soft_shrink(const Tensor& self, Scalar lambda, const Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("softshrink", self.dtype());
   if (lambda.to_double() < 0) {
     throw Error(ErrorCode::kInvalidArgument, "lambda must be greater or equal to 0, but found to be " +
                                                  std::to_string(lambda.to_double()));
   }
-  map(context, "softshrink", Numbered<Hot::kSoftShrink>{hot_numbers(lambda)}, out.dtype(), out, self);
+  return body_of("softshrink", Numbered<Hot::kSoftShrink>{hot_numbers(lambda)}, out.dtype(), out, self);
 }
-void hard_shrink(Context& context, const Tensor& self, Scalar lambda, Tensor& out) {
+Body hard_shrink(const Tensor& self, Scalar lambda, const Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("hardshrink", self.dtype());
-  map(context, "hardshrink", Numbered<Hot::kHardShrink>{hot_numbers(lambda)}, out.dtype(), out, self);
+  return body_of("hardshrink", Numbered<Hot::kHardShrink>{hot_numbers(lambda)}, out.dtype(), out, self);
 }
-void hard_tanh(Context& context, const Tensor& self, Scalar low, Scalar high, Tensor& out) {
+Body hard_tanh(const Tensor& self, Scalar low, Scalar high, const Tensor& out) {
   if (is_complex(self.dtype())) fail_dtype("hardtanh", self.dtype());
   const DType dtype = self.dtype();
   if (is_integral(dtype) && !dtype_info(dtype).is_signed && low.to_double() < 0) {
     throw Error(ErrorCode::kInvalidArgument, "cannot do hardtanh on an unsigned type with negative limits");
   }
-  map(context, "hardtanh", Numbered<Hot::kClamp>{hot_numbers(low, high)}, out.dtype(), out, self);
+  return body_of("hardtanh", Numbered<Hot::kClamp>{hot_numbers(low, high)}, out.dtype(), out, self);
 }
-void relu6(Context& context, const Tensor& self, Tensor& out) { hard_tanh(context, self, 0, 6, out); }
+Body relu6(const Tensor& self, const Tensor& out) { return hard_tanh(self, 0, 6, out); }
 
 struct Softplus {
   static constexpr std::string_view kName = "softplus";
@@ -114,9 +114,9 @@ struct Softplus {
   void rows(const float* x, float* y, size_t n) const { vector_math::softplus(x, y, n, beta, threshold); }
   void rows(const double* x, double* y, size_t n) const { vector_math::softplus(x, y, n, beta, threshold); }
 };
-void softplus(Context& context, const Tensor& self, Scalar beta, Scalar threshold_at, Tensor& out) {
+Body softplus(const Tensor& self, Scalar beta, Scalar threshold_at, const Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("softplus", self.dtype());
-  map(context, "softplus", Softplus{beta.to_double(), threshold_at.to_double()}, out.dtype(), out, self);
+  return body_of("softplus", Softplus{beta.to_double(), threshold_at.to_double()}, out.dtype(), out, self);
 }
 
 // scale x where positive, else negative expm1(input_scale x).
@@ -146,19 +146,19 @@ struct Elu {
     }
   }
 };
-void elu(Context& context, const Tensor& self, Scalar alpha, Scalar scale, Scalar input_scale, Tensor& out) {
+Body elu(const Tensor& self, Scalar alpha, Scalar scale, Scalar input_scale, const Tensor& out) {
   if (is_integral(self.dtype())) fail_dtype("elu", self.dtype());
   const Elu function{alpha.to_double() * scale.to_double(), scale.to_double(), input_scale.to_double()};
-  map(context, Elu::kName, function, out.dtype(), out, self);
+  return body_of(Elu::kName, function, out.dtype(), out, self);
 }
-void celu(Context& context, const Tensor& self, Scalar alpha, Tensor& out) {
+Body celu(const Tensor& self, Scalar alpha, const Tensor& out) {
   if (alpha.to_double() == 0) {
     throw Error(ErrorCode::kInvalidArgument, "ZeroDivisionError: alpha cannot be 0 for CELU");
   }
-  elu(context, self, alpha, 1.0, 1.0 / alpha.to_double(), out);
+  return elu(self, alpha, 1.0, 1.0 / alpha.to_double(), out);
 }
-void selu(Context& context, const Tensor& self, Tensor& out) {
-  elu(context, self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0, out);
+Body selu(const Tensor& self, const Tensor& out) {
+  return elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0, out);
 }
 
 Tensor rrelu(Context& context, const Tensor& self, Scalar lower, Scalar upper, bool training, const Value&) {
@@ -193,8 +193,8 @@ struct ExpMinusAbs {
   }
 };
 void log_sigmoid_forward(Context& context, const Tensor& self, Tensor& out, Tensor& buffer) {
-  floats_only<LogSigmoid>(context, self, out);
-  unary<ExpMinusAbs>(context, self, buffer);
+  run_body(context, floats_only<LogSigmoid>(self, out), out);
+  run_body(context, unary<ExpMinusAbs>(self, buffer), buffer);
 }
 
 // ---- as other operators
@@ -328,7 +328,7 @@ void define_activation(Library& library) {
       .decomposition<rrelu>();
   library.define("aten::log_sigmoid(Tensor self) -> Tensor")
       .shape<row_major_shape<Size>, row_major_shape<SymInt>>()
-      .kernel<floats_only<LogSigmoid>>()
+      .body<floats_only<LogSigmoid>>()
       .elementwise()
       .composite<log_sigmoid_parts>();
   library.define("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")

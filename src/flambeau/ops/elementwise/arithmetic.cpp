@@ -1,5 +1,5 @@
 // Sum, difference and product, with PyTorch's promotion.
-#include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/elementwise/shared.h"
 
 #include <fmt/format.h>
 
@@ -26,8 +26,9 @@ struct Sub {
   }
 };
 struct AddScaled {
-  Scalar alpha;
+  KnownNumber alpha;
   static constexpr std::string_view kName = "add";
+  static constexpr std::string_view kBody = "add_scaled";
   static constexpr Hot kHot = Hot::kAddScaled;
   HotNumbers numbers() const { return hot_numbers(alpha); }
   template <typename T>
@@ -43,14 +44,6 @@ struct Mul {
     return a * b;
   }
 };
-struct Div {
-  static constexpr std::string_view kName = "div";
-  static constexpr Hot kHot = Hot::kDiv;
-  template <FloatingNumber T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
 
 // Loops over the stored type itself, where there is one: the operands need no conversion.
 template <typename F>
@@ -64,17 +57,35 @@ Rows direct_rows(const Tensor& self, const Tensor& other, DType common) {
   }
   return nullptr;
 }
-
 template <typename F>
-void arithmetic(Context& context, const F& function, const Tensor& self, const Tensor& other, Tensor& out) {
+Rows direct_rows(const Tensor& self, const Scalar&, DType common) {
+  return std::is_empty_v<F> && self.dtype() == common && common == DType::kInt32
+             ? hot_rows(F::kHot, HotType::kInt32)
+             : nullptr;
+}
+template <typename F>
+Rows direct_rows(const Scalar&, const Tensor&, DType) {
+  return nullptr;
+}
+
+Input stored(const Tensor& tensor, DType dtype) { return {&tensor, dtype, dtype}; }
+Input stored(const Scalar& number, DType dtype) { return {number, dtype, dtype}; }
+
+// Of tensors and numbers.
+template <typename F, typename First, typename Second>
+Body arithmetic(const F& function, const First& self, const Second& other, const Tensor& out) {
   const DType common = out.dtype();
   if (const Rows rows = direct_rows<F>(self, other, common); rows.plain != nullptr) {
-    const Input stored[] = {{&self, common, common}, {&other, common, common}};
-    const Output outputs[] = {{&out, common}};
-    return run_elementwise(context, stored, outputs, rows, &function);
+    Body body;
+    body.name = body_name<F>(F::kName);
+    body.rows = rows;
+    body.row = common;
+    body.add(stored(self, common));
+    body.add(stored(other, common));
+    return body;
   }
   const Input inputs[] = {precise(self, common), precise(other, common)};
-  map_inputs(context, F::kName, function, common, out, inputs);
+  return body_of_inputs(F::kName, function, common, out, inputs);
 }
 
 void check_alpha(const Tensor& out, const Scalar& alpha) {
@@ -99,51 +110,62 @@ Scalar negative(const Scalar& alpha) {
   return static_cast<int64_t>(-static_cast<uint64_t>(alpha.to_int()));
 }
 
-void add(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
+template <typename Other>
+Body sum(const Tensor& self, const Other& other, const Scalar& alpha, const Tensor& out) {
   check_alpha(out, alpha);
-  if (is_one(alpha)) return arithmetic(context, Add{}, self, other, out);
-  arithmetic(context, AddScaled{alpha}, self, other, out);
+  if (is_one(alpha)) return arithmetic(Add{}, self, other, out);
+  return arithmetic(AddScaled{alpha}, self, other, out);
+}
+Body add(const Tensor& self, const Tensor& other, Scalar alpha, const Tensor& out) {
+  return sum(self, other, alpha, out);
+}
+Body add_number(const Tensor& self, Scalar other, Scalar alpha, const Tensor& out) {
+  return sum(self, other, alpha, out);
 }
 std::optional<Epilogue> sum_epilogue(const Tensor& self, const Tensor& other, Scalar alpha) {
   if (!is_one(alpha)) return {};
   return Epilogue{{.kind = Epilogue::Kind::kSum, .alpha = 1}, &self, &other};
 }
-void add_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
-  add(context, self, wrapped_number(other), alpha, out);
-}
 
-void sub(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
-  if (self.dtype() == DType::kBool && other.dtype() == DType::kBool) {
+void require_no_bool(DType self, DType other) {
+  if (self == DType::kBool && other == DType::kBool) {
     throw Error(ErrorCode::kUnsupported,
                 "Subtraction, the `-` operator, with two bool tensors is not supported.",
                 "use the `^` or `logical_xor()` operator instead");
   }
-  if (self.dtype() == DType::kBool || other.dtype() == DType::kBool) {
+  if (self == DType::kBool || other == DType::kBool) {
     throw Error(ErrorCode::kUnsupported,
                 "Subtraction, the `-` operator, with a bool tensor is not supported.",
                 "to invert a mask, use the `~` or `logical_not()` operator instead");
   }
+}
+template <typename First, typename Second>
+Body difference(const First& self, const Second& other, const Scalar& alpha, const Tensor& out) {
+  require_no_bool(self.dtype(), other.dtype());
   check_alpha(out, alpha);
-  if (is_one(alpha)) return arithmetic(context, Sub{}, self, other, out);
-  arithmetic(context, AddScaled{negative(alpha)}, self, other, out);
+  if (is_one(alpha)) return arithmetic(Sub{}, self, other, out);
+  return arithmetic(AddScaled{negative(alpha)}, self, other, out);
 }
-void sub_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
-  sub(context, self, wrapped_number(other), alpha, out);
+Body sub(const Tensor& self, const Tensor& other, Scalar alpha, const Tensor& out) {
+  return difference(self, other, alpha, out);
 }
-void rsub(Context& context, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
-  sub(context, other, self, alpha, out);
+Body sub_number(const Tensor& self, Scalar other, Scalar alpha, const Tensor& out) {
+  return difference(self, other, alpha, out);
 }
-void rsub_number(Context& context, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
-  sub(context, wrapped_number(other), self, alpha, out);
+Body rsub(const Tensor& self, const Tensor& other, Scalar alpha, const Tensor& out) {
+  return difference(other, self, alpha, out);
+}
+Body rsub_number(const Tensor& self, Scalar other, Scalar alpha, const Tensor& out) {
+  return difference(other, self, alpha, out);
 }
 
 template <typename F>
-void plain(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  arithmetic(context, F{}, self, other, out);
+Body plain(const Tensor& self, const Tensor& other, const Tensor& out) {
+  return arithmetic(F{}, self, other, out);
 }
 template <typename F>
-void plain_number(Context& context, const Tensor& self, Scalar other, Tensor& out) {
-  arithmetic(context, F{}, self, wrapped_number(other), out);
+Body plain_number(const Tensor& self, Scalar other, const Tensor& out) {
+  return arithmetic(F{}, self, other, out);
 }
 
 Tensor rsub_parts(Context& c, const Tensor& self, const Value& other, Scalar alpha) {

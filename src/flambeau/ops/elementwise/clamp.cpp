@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "flambeau/ops/elementwise/pick.h"
+#include "flambeau/ops/elementwise/shared.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
@@ -26,28 +26,28 @@ bool is_nan(const std::optional<Scalar>& number) {
   return number && number->is_float() && std::isnan(number->to_double());
 }
 
-void clamp(Context& context, const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max,
-           Tensor& out) {
+Body clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max, const Tensor& out) {
   if (!min && !max) {
     throw Error(ErrorCode::kInvalidArgument, "torch.clamp: At least one of 'min' or 'max' must not be None");
   }
-  if (is_nan(min) || is_nan(max)) return fill(context, out, std::numeric_limits<double>::quiet_NaN());
+  if (is_nan(min) || is_nan(max)) return copy_body(Scalar(std::numeric_limits<double>::quiet_NaN()), out);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Clamp function{.range = {.x = min ? min->to_double() : -kInfinity,
                            .y = max ? max->to_double() : kInfinity,
                            .integer_x = min ? min->to_int() : std::numeric_limits<int64_t>::min(),
                            .integer_y = max ? max->to_int() : std::numeric_limits<int64_t>::max()}};
-  map(context, Clamp::kName, function, out.dtype(), out, self);
+  return body_of(Clamp::kName, function, out.dtype(), out, self);
 }
-void clamp_min(Context& context, const Tensor& self, Scalar min, Tensor& out) {
-  clamp(context, self, min, std::nullopt, out);
+Body clamp_min(const Tensor& self, Scalar min, const Tensor& out) {
+  return clamp(self, min, std::nullopt, out);
 }
-void clamp_max(Context& context, const Tensor& self, Scalar max, Tensor& out) {
-  clamp(context, self, std::nullopt, max, out);
+Body clamp_max(const Tensor& self, Scalar max, const Tensor& out) {
+  return clamp(self, std::nullopt, max, out);
 }
 
 struct ClampBetween {
   static constexpr std::string_view kName = "clamp";
+  static constexpr std::string_view kBody = "clamp_between";
   static constexpr bool kTakesBool = false;
   template <OrderedNumber T>
   T operator()(T a, T low, T high) const {
@@ -58,13 +58,13 @@ struct ClampBetween {
     return raised > high ? high : raised;
   }
 };
-void clamp_tensors(Context& context, const Tensor& self, const Tensor* min, const Tensor* max, Tensor& out) {
+Body clamp_tensors(const Tensor& self, const Tensor* min, const Tensor* max, const Tensor& out) {
   if (min == nullptr && max == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "torch.clamp: At least one of 'min' or 'max' must not be None");
   }
-  if (max == nullptr) return pick<Max>(context, self, *min, out);
-  if (min == nullptr) return pick<Min>(context, self, *max, out);
-  map(context, ClampBetween::kName, ClampBetween{}, out.dtype(), out, self, *min, *max);
+  if (max == nullptr) return pick<Max>(self, *min, out);
+  if (min == nullptr) return pick<Min>(self, *max, out);
+  return body_of(ClampBetween::kName, ClampBetween{}, out.dtype(), out, self, *min, *max);
 }
 
 // ---- as other operators

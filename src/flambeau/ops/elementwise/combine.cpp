@@ -11,7 +11,7 @@ namespace {
 struct AddProduct {
   static constexpr std::string_view kName = "addcmul";
   static constexpr Hot kHot = Hot::kAddProduct;
-  Scalar value;
+  KnownNumber value;
   HotNumbers numbers() const { return hot_numbers(value); }
   template <typename T>
   auto prepare() const {
@@ -21,7 +21,7 @@ struct AddProduct {
 struct AddQuotient {
   static constexpr std::string_view kName = "addcdiv";
   static constexpr Hot kHot = Hot::kAddQuotient;
-  Scalar value;
+  KnownNumber value;
   HotNumbers numbers() const { return hot_numbers(value); }
   template <ComplexNumber T>
   auto prepare() const {
@@ -38,17 +38,15 @@ struct Lerp {
   }
 };
 
-void addcmul(Context& context, const Tensor& self, const Tensor& a, const Tensor& b, Scalar value,
-             Tensor& out) {
-  map(context, AddProduct::kName, AddProduct{value}, out.dtype(), out, self, a, b);
+Body addcmul(const Tensor& self, const Tensor& a, const Tensor& b, Scalar value, const Tensor& out) {
+  return body_of(AddProduct::kName, AddProduct{value}, out.dtype(), out, self, a, b);
 }
-void addcdiv(Context& context, const Tensor& self, const Tensor& a, const Tensor& b, Scalar value,
-             Tensor& out) {
+Body addcdiv(const Tensor& self, const Tensor& a, const Tensor& b, Scalar value, const Tensor& out) {
   if (is_integral(a.dtype()) && is_integral(b.dtype())) {
     throw Error(ErrorCode::kUnsupported, "Integer division with addcdiv is no longer supported",
                 "convert the tensors to a floating type first");
   }
-  map(context, AddQuotient::kName, AddQuotient{value}, out.dtype(), out, self, a, b);
+  return body_of(AddQuotient::kName, AddQuotient{value}, out.dtype(), out, self, a, b);
 }
 void require_same(const Tensor& self, const Tensor& end) {
   if (self.dtype() == end.dtype()) return;
@@ -56,15 +54,19 @@ void require_same(const Tensor& self, const Tensor& end) {
                                                " for `end` but got dtype " +
                                                std::string(dtype_name(end.dtype())));
 }
-void lerp(Context& context, const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
+template <typename Weight>
+Body between(const Tensor& self, const Tensor& end, const Weight& weight, const Tensor& out) {
   require_same(self, end);
   if (is_integral(self.dtype())) fail_dtype("lerp", self.dtype());
   const Input inputs[] = {computed(self, out.dtype()), computed(end, out.dtype()),
                           precise(weight, out.dtype())};
-  map_inputs(context, Lerp::kName, Lerp{}, out.dtype(), out, inputs);
+  return body_of_inputs(Lerp::kName, Lerp{}, out.dtype(), out, inputs);
 }
-void lerp_number(Context& context, const Tensor& self, const Tensor& end, Scalar weight, Tensor& out) {
-  lerp(context, self, end, wrapped_number(weight), out);
+Body lerp(const Tensor& self, const Tensor& end, const Tensor& weight, const Tensor& out) {
+  return between(self, end, weight, out);
+}
+Body lerp_number(const Tensor& self, const Tensor& end, Scalar weight, const Tensor& out) {
+  return between(self, end, weight, out);
 }
 
 // ---- as other operators

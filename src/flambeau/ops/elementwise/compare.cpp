@@ -88,13 +88,13 @@ struct SignBit {
 
 // Integers have neither NaN nor infinities: the answer is the same for all.
 template <typename F, bool kOfIntegers>
-void test_floats(Context& context, const Tensor& self, Tensor& out) {
-  if (is_integral(self.dtype())) return fill(context, out, kOfIntegers);
-  test<F>(context, self, out);
+Body test_floats(const Tensor& self, const Tensor& out) {
+  if (is_integral(self.dtype())) return copy_body(Scalar(kOfIntegers), out);
+  return test<F>(self, out);
 }
-void is_real(Context& context, const Tensor& self, Tensor& out) {
-  if (!is_complex(self.dtype())) return fill(context, out, true);
-  test<IsReal>(context, self, out);
+Body is_real(const Tensor& self, const Tensor& out) {
+  if (!is_complex(self.dtype())) return copy_body(Scalar(true), out);
+  return test<IsReal>(self, out);
 }
 
 Tensor is_close(Context& context, const Tensor& self, const Tensor& other, double rtol, double atol,

@@ -20,12 +20,12 @@ struct Conjugate {
 Tensor conjugate(Context& context, const Tensor& self) {
   if (!is_complex(self.dtype())) return self;
   Tensor out = context.allocate(elementwise_info<Size>(self.dtype(), info_of(self)));
-  if (out.element_count() > 0) unary<Conjugate>(context, self, out);
+  if (out.element_count() > 0) run_body(context, unary<Conjugate>(self, out), out);
   return out;
 }
-void conjugate_copy(Context& context, const Tensor& self, Tensor& out) {
-  if (!is_complex(self.dtype())) return copy_into(context, self, out);
-  unary<Conjugate>(context, self, out);
+Body conjugate_copy(const Tensor& self, const Tensor& out) {
+  if (!is_complex(self.dtype())) return copy_body(self, out);
+  return unary<Conjugate>(self, out);
 }
 // Real numbers are their own conjugates, and the tensor its own result.
 Tensor conj_physical(Context& context, const Tensor& self) {
@@ -41,7 +41,7 @@ struct Negative {
 };
 Tensor negated(Context& context, const Tensor& self) {
   Tensor out = context.allocate(elementwise_info<Size>(self.dtype(), info_of(self)));
-  if (out.element_count() > 0) unary<Negative>(context, self, out);
+  if (out.element_count() > 0) run_body(context, unary<Negative>(self, out), out);
   return out;
 }
 
@@ -59,11 +59,11 @@ struct Angle {
     return std::arg(z);
   }
 };
-void angle(Context& context, const Tensor& self, Tensor& out) {
+Body angle(const Tensor& self, const Tensor& out) {
   if (is_complex(self.dtype())) {
-    return map<Angle, RealOut>(context, Angle::kName, Angle{}, self.dtype(), out, self);
+    return body_of<Angle, RealOut>(Angle::kName, Angle{}, self.dtype(), out, self);
   }
-  unary<Angle>(context, self, out);
+  return unary<Angle>(self, out);
 }
 struct AngleType {
   template <typename N>
@@ -73,12 +73,15 @@ struct AngleType {
 };
 
 struct Join {
+  static constexpr std::string_view kName = "complex";
   template <RealNumber T>
   std::complex<T> operator()(T real, T imaginary) const {
     return {real, imaginary};
   }
 };
 struct Polar {
+  static constexpr std::string_view kName = "complex";
+  static constexpr std::string_view kBody = "polar";
   static constexpr int kCost = 30;
   template <RealNumber T>
   std::complex<T> operator()(T length, T turn) const {
@@ -103,8 +106,8 @@ struct JoinedType {
   }
 };
 template <typename F>
-void joined(Context& context, const Tensor& a, const Tensor& b, Tensor& out) {
-  map<F, ComplexOut>(context, "complex", F{}, to_real(out.dtype()), out, a, b);
+Body joined(const Tensor& a, const Tensor& b, const Tensor& out) {
+  return body_of<F, ComplexOut>(F::kName, F{}, to_real(out.dtype()), out, a, b);
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 #include <cmath>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/elementwise/shared.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
@@ -36,9 +37,14 @@ struct Quotient {
   }
 };
 
-struct TruncQuotient {
+// The quotient of half-precision numbers is rounded to their type before it is cut.
+template <typename Half>
+struct HalfQuotient {
   static constexpr std::string_view kName = "div_trunc";
-  static constexpr Hot kHot = Hot::kTrunc;
+  static constexpr std::string_view kBody =
+      std::is_same_v<Half, BFloat16> ? "div_trunc_bfloat16" : "div_trunc_float16";
+  static constexpr int kCost = 4;
+  float operator()(float a, float b) const { return std::trunc(Half::from_float(a / b).to_float()); }
 };
 
 struct FloorQuotient {
@@ -115,34 +121,30 @@ struct NumberModeType {
   }
 };
 
-struct PlainQuotient {
-  static constexpr std::string_view kName = "div";
-  static constexpr Hot kHot = Hot::kDiv;
-  template <FloatingNumber T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
-
-void div_mode(Context& context, const Tensor& self, const Tensor& other, std::optional<std::string_view> mode,
-              Tensor& out) {
-  if (!mode) return binary<PlainQuotient>(context, self, other, out);
+template <typename Other>
+Body rounded_quotient(const Tensor& self, const Other& other, std::optional<std::string_view> mode,
+                      const Tensor& out) {
+  const auto of = [&]<typename F>(const F& function) {
+    return body_of(F::kName, function, out.dtype(), out, self, other);
+  };
+  if (!mode) return of(Div{});
   if (*mode == "trunc") {
-    if (dtype_size(out.dtype()) > 2 || is_integral(out.dtype())) {
-      return binary<Quotient>(context, self, other, out);
-    }
-    // The quotient of half-precision numbers is rounded to their type before it is cut.
-    binary<PlainQuotient>(context, self, other, out);
-    return unary<TruncQuotient>(context, out, out);
+    if (out.dtype() == DType::kBFloat16) return of(HalfQuotient<BFloat16>{});
+    if (out.dtype() == DType::kFloat16) return of(HalfQuotient<Float16>{});
+    return of(Quotient{});
   }
-  if (*mode == "floor") return binary<FloorQuotient>(context, self, other, out);
+  if (*mode == "floor") return of(FloorQuotient{});
   throw Error(ErrorCode::kInvalidArgument,
               "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +
                   std::string(*mode) + "'");
 }
-void div_number_mode(Context& context, const Tensor& self, Scalar other, std::optional<std::string_view> mode,
-                     Tensor& out) {
-  div_mode(context, self, wrapped_number(other), mode, out);
+Body div_mode(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode,
+              const Tensor& out) {
+  return rounded_quotient(self, other, mode, out);
+}
+Body div_number_mode(const Tensor& self, Scalar other, std::optional<std::string_view> mode,
+                     const Tensor& out) {
+  return rounded_quotient(self, other, mode, out);
 }
 
 Tensor floor_divide_parts(Context& c, const Tensor& self, const Value& other) {

@@ -1,5 +1,5 @@
 // The larger and the smaller of two.
-#include "flambeau/ops/elementwise/pick.h"
+#include "flambeau/ops/elementwise/shared.h"
 
 namespace flambeau::ops {
 namespace {

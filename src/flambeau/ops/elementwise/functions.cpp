@@ -183,8 +183,8 @@ struct Logit {
     return std::log(rounded(x / rounded(T(1) - x)));
   }
 };
-void logit(Context& context, const Tensor& self, std::optional<double> eps, Tensor& out) {
-  map(context, Logit::kName, Logit{eps.value_or(-1), out.dtype()}, out.dtype(), out, self);
+Body logit(const Tensor& self, std::optional<double> eps, const Tensor& out) {
+  return body_of(Logit::kName, Logit{eps.value_or(-1), out.dtype()}, out.dtype(), out, self);
 }
 
 #define FLAMBEAU_DEFINE(name, F) \

@@ -58,9 +58,12 @@ template <typename N>
 Info<N> prelu_shape(const Info<N>& self, const Info<N>& weight) {
   return elementwise_info<N>(self.dtype, self, slopes(self, weight));
 }
-void prelu(Context& context, const Tensor& self, const Tensor& weight, Tensor& out) {
+Body prelu(const Tensor& self, const Tensor& weight, const Tensor& out) {
   Info<Size> seen = slopes(info_of(self), info_of(weight));
-  binary<Prelu>(context, self, weight.with_geometry({seen.sizes, seen.strides, seen.offset}), out);
+  std::vector<Tensor> views = {weight.with_geometry({seen.sizes, seen.strides, seen.offset})};
+  Body body = binary<Prelu>(self, views[0], out);
+  body.views = std::move(views);
+  return body;
 }
 
 // a sigmoid(b)
@@ -96,12 +99,15 @@ template <typename N>
 Info<N> glu_shape(const Info<N>& self, Size dim) {
   return elementwise_info<N>(self.dtype, half(self, dim, false), half(self, dim, true));
 }
-void glu(Context& context, const Tensor& self, Size dim, Tensor& out) {
+Body glu(const Tensor& self, Size dim, const Tensor& out) {
   const auto part = [&](bool is_second) {
     const Info<Size> info = half(info_of(self), dim, is_second);
     return self.with_geometry({info.sizes, info.strides, info.offset});
   };
-  binary<Gate>(context, part(false), part(true), out);
+  std::vector<Tensor> views = {part(false), part(true)};
+  Body body = binary<Gate>(views[0], views[1], out);
+  body.views = std::move(views);
+  return body;
 }
 
 // ---- as other operators
@@ -132,14 +138,14 @@ Tensor glu_parts(Context& c, const Tensor& self, Size given_dim) {
 void define_gated(Library& library) {
   library.define("aten::prelu(Tensor self, Tensor weight) -> Tensor")
       .shape<prelu_shape<Size>, prelu_shape<SymInt>>()
-      .kernel<prelu>()
+      .body<prelu>()
       .composite<prelu_parts>();
   elementwise<PromotedType, binary<Prelu>>(library,
                                            "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
       .core_decomposition<prelu_kernel_parts>();
   library.define("aten::glu(Tensor self, int dim=-1) -> Tensor")
       .shape<glu_shape<Size>, glu_shape<SymInt>>()
-      .kernel<glu>()
+      .body<glu>()
       .core_decomposition<glu_parts>();
 }
 

@@ -1,5 +1,6 @@
-// Elementwise operators in a line each. The shape rule follows from the kernel's C++ signature: the result
-// has the broadcast sizes of all tensors, the strides PyTorch gives it, and the type that a rule says.
+// Elementwise operators in a line each, by a function that gives the body of a call. The shape rule follows
+// from its C++ signature: the result has the broadcast sizes of all tensors, the strides PyTorch gives it,
+// and the type that a rule says.
 //
 //   elementwise<FloatType, unary<Sin>>(library, "aten::sin(Tensor self) -> Tensor");
 #pragma once
@@ -121,7 +122,7 @@ struct FirstNumberType {
   }
 };
 
-// ---- the shape rule of a kernel
+// ---- the shape rule of a function that gives a body
 
 template <typename N, typename A>
 struct Seen {
@@ -158,23 +159,23 @@ struct ElementwiseShape<Rule, N, std::tuple<A...>> {
   }
 };
 
-// The arguments of a kernel: without the context, and the result.
-template <typename Kernel>
-struct KernelArguments;
+// The arguments of the function: without the result.
+template <typename Function>
+struct BodyArguments;
 template <typename... A>
-struct KernelArguments<void (*)(Context&, A...)> {
+struct BodyArguments<Body (*)(A...)> {
   template <size_t... I>
   static std::tuple<std::tuple_element_t<I, std::tuple<A...>>...> pick(std::index_sequence<I...>);
   using Type = decltype(pick(std::make_index_sequence<sizeof...(A) - 1>()));
 };
 
-template <typename Rule, auto kKernel>
+template <typename Rule, auto kBody>
 Definition elementwise(Library& library, std::string_view schema) {
-  using Arguments = typename KernelArguments<decltype(kKernel)>::Type;
+  using Arguments = typename BodyArguments<decltype(kBody)>::Type;
   return library.define(schema)
       .template shape<&ElementwiseShape<Rule, Size, Arguments>::of,
                       &ElementwiseShape<Rule, SymInt, Arguments>::of>()
-      .template kernel<kKernel>()
+      .template body<kBody>()
       .elementwise();
 }
 
@@ -184,44 +185,37 @@ Epilogue plain_epilogue(const Tensor& self) {
   return {{.kind = kKind}, &self};
 }
 
-// ---- kernels of a function F of numbers; see rows.h
-
-// An operand without dimensions beside half-precision ones keeps its digits, as PyTorch's arithmetic does.
-inline Input precise(const Tensor& tensor, DType common) {
-  Input input = computed(tensor, common);
-  if (tensor.dim() == 0) input.common = input.row;
-  return input;
-}
+// ---- bodies of a function F of numbers; see rows.h
 
 template <typename F>
-void unary(Context& context, const Tensor& self, Tensor& out) {
-  map(context, F::kName, F{}, out.dtype(), out, self);
+Body unary(const Tensor& self, const Tensor& out) {
+  return body_of(F::kName, F{}, out.dtype(), out, self);
 }
 // To bool.
 template <typename F>
-void test(Context& context, const Tensor& self, Tensor& out) {
-  map<F, BytesOut>(context, F::kName, F{}, self.dtype(), out, self);
+Body test(const Tensor& self, const Tensor& out) {
+  return body_of<F, BytesOut>(F::kName, F{}, self.dtype(), out, self);
 }
 template <typename F>
-void binary(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  map(context, F::kName, F{}, out.dtype(), out, self, other);
+Body binary(const Tensor& self, const Tensor& other, const Tensor& out) {
+  return body_of(F::kName, F{}, out.dtype(), out, self, other);
 }
 template <typename F>
-void binary_number(Context& context, const Tensor& self, Scalar other, Tensor& out) {
-  binary<F>(context, self, wrapped_number(other), out);
+Body binary_number(const Tensor& self, Scalar other, const Tensor& out) {
+  return body_of(F::kName, F{}, out.dtype(), out, self, other);
 }
 template <typename F>
-void number_binary(Context& context, Scalar self, const Tensor& other, Tensor& out) {
-  binary<F>(context, wrapped_number(self), other, out);
+Body number_binary(Scalar self, const Tensor& other, const Tensor& out) {
+  return body_of(F::kName, F{}, out.dtype(), out, self, other);
 }
 // Comparisons: to bool, of arguments in their common type.
 template <typename F>
-void compare(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  map<F, BytesOut>(context, F::kName, F{}, result_type(self, other), out, self, other);
+Body compare(const Tensor& self, const Tensor& other, const Tensor& out) {
+  return body_of<F, BytesOut>(F::kName, F{}, result_type(self, other), out, self, other);
 }
 template <typename F>
-void compare_number(Context& context, const Tensor& self, Scalar other, Tensor& out) {
-  compare<F>(context, self, wrapped_number(other), out);
+Body compare_number(const Tensor& self, Scalar other, const Tensor& out) {
+  return body_of<F, BytesOut>(F::kName, F{}, result_type(self, other), out, self, other);
 }
 
 }  // namespace flambeau::ops

@@ -7,16 +7,34 @@ namespace {
 
 // ---- truth values: every argument is taken as bool
 
-template <Hot kLoop>
-void logical(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  const Input inputs[] = {{&self, DType::kBool, DType::kBool}, {&other, DType::kBool, DType::kBool}};
-  const Output outputs[] = {{&out, DType::kBool}};
-  run_elementwise(context, inputs, outputs, hot_rows(kLoop, HotType::kByte));
+Body truth(std::string_view name, Hot loop) {
+  Body body;
+  body.name = name;
+  body.rows = hot_rows(loop, HotType::kByte);
+  body.row = DType::kBool;
+  return body;
 }
-void logical_not(Context& context, const Tensor& self, Tensor& out) {
-  const Input inputs[] = {{&self, DType::kBool, DType::kBool}};
-  const Output outputs[] = {{&out, DType::kBool}};
-  run_elementwise(context, inputs, outputs, hot_rows(Hot::kNot, HotType::kByte));
+Input as_truth(const Tensor& tensor) { return {&tensor, DType::kBool, DType::kBool}; }
+Input as_truth(const Scalar& number) { return {number, DType::kBool, DType::kBool}; }
+
+template <Hot kLoop, typename First, typename Second>
+Body truth_of_two(const First& self, const Second& other) {
+  Body body = truth(kLoop == Hot::kAnd  ? "logical_and"
+                    : kLoop == Hot::kOr ? "logical_or"
+                                        : "logical_xor",
+                    kLoop);
+  body.add(as_truth(self));
+  body.add(as_truth(other));
+  return body;
+}
+template <Hot kLoop>
+Body logical(const Tensor& self, const Tensor& other, const Tensor&) {
+  return truth_of_two<kLoop>(self, other);
+}
+Body logical_not(const Tensor& self, const Tensor&) {
+  Body body = truth("logical_not", Hot::kNot);
+  body.add(as_truth(self));
+  return body;
 }
 
 // ---- bits
@@ -34,19 +52,24 @@ struct Bits {
   }
 };
 
-template <Hot kLoop>
-void bits(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  if (out.dtype() == DType::kBool) return logical<kLoop>(context, self, other, out);
-  if (!is_integral(out.dtype())) fail_dtype(Bits<kLoop>::kName, out.dtype());
-  binary<Bits<kLoop>>(context, self, other, out);
+template <Hot kLoop, typename First, typename Second>
+Body bits_of_two(const First& self, const Second& other, const Tensor& out) {
+  using F = Bits<kLoop>;
+  if (out.dtype() == DType::kBool) return truth_of_two<kLoop>(self, other);
+  if (!is_integral(out.dtype())) fail_dtype(F::kName, out.dtype());
+  return body_of(F::kName, F{}, out.dtype(), out, self, other);
 }
 template <Hot kLoop>
-void bits_number(Context& context, const Tensor& self, Scalar other, Tensor& out) {
-  bits<kLoop>(context, self, wrapped_number(other), out);
+Body bits(const Tensor& self, const Tensor& other, const Tensor& out) {
+  return bits_of_two<kLoop>(self, other, out);
 }
 template <Hot kLoop>
-void number_bits(Context& context, Scalar self, const Tensor& other, Tensor& out) {
-  bits<kLoop>(context, wrapped_number(self), other, out);
+Body bits_number(const Tensor& self, Scalar other, const Tensor& out) {
+  return bits_of_two<kLoop>(self, other, out);
+}
+template <Hot kLoop>
+Body number_bits(Scalar self, const Tensor& other, const Tensor& out) {
+  return bits_of_two<kLoop>(self, other, out);
 }
 
 struct Complement {
@@ -56,9 +79,9 @@ struct Complement {
     return ~a;
   }
 };
-void bitwise_not(Context& context, const Tensor& self, Tensor& out) {
-  if (self.dtype() == DType::kBool) return logical_not(context, self, out);
-  unary<Complement>(context, self, out);
+Body bitwise_not(const Tensor& self, const Tensor& out) {
+  if (self.dtype() == DType::kBool) return logical_not(self, out);
+  return unary<Complement>(self, out);
 }
 
 // Shifts by the width of the type or more, or by less than nothing, leave no bit of the number but its sign.
@@ -85,18 +108,22 @@ struct RightShift {
   }
 };
 
-template <typename F>
-void shift(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+template <typename F, typename First, typename Second>
+Body shift_of_two(const First& self, const Second& other, const Tensor& out) {
   const auto width = static_cast<int64_t>(8 * dtype_size(out.dtype()));
-  map(context, F::kName, F{.width = width}, out.dtype(), out, self, other);
+  return body_of(F::kName, F{.width = width}, out.dtype(), out, self, other);
 }
 template <typename F>
-void shift_number(Context& context, const Tensor& self, Scalar other, Tensor& out) {
-  shift<F>(context, self, wrapped_number(other), out);
+Body shift(const Tensor& self, const Tensor& other, const Tensor& out) {
+  return shift_of_two<F>(self, other, out);
 }
 template <typename F>
-void number_shift(Context& context, Scalar self, const Tensor& other, Tensor& out) {
-  shift<F>(context, wrapped_number(self), other, out);
+Body shift_number(const Tensor& self, Scalar other, const Tensor& out) {
+  return shift_of_two<F>(self, other, out);
+}
+template <typename F>
+Body number_shift(Scalar self, const Tensor& other, const Tensor& out) {
+  return shift_of_two<F>(self, other, out);
 }
 
 #define FLAMBEAU_BITS(name, underscored, loop)                                                               \

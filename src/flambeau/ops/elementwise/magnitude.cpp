@@ -37,24 +37,24 @@ FLAMBEAU_HOT(Round, "round", )
 
 // Integers are whole already.
 template <typename F>
-void rounded(Context& context, const Tensor& self, Tensor& out) {
+Body rounded(const Tensor& self, const Tensor& out) {
   if (self.dtype() == DType::kBool) fail_dtype(F::kName, self.dtype());
-  if (is_integral(self.dtype())) return copy_into(context, self, out);
-  unary<F>(context, self, out);
+  if (is_integral(self.dtype())) return copy_body(self, out);
+  return unary<F>(self, out);
 }
 
-void neg(Context& context, const Tensor& self, Tensor& out) {
+Body neg(const Tensor& self, const Tensor& out) {
   if (self.dtype() == DType::kBool) {
     throw Error(ErrorCode::kUnsupported, "Negation, the `-` operator, on a bool tensor is not supported.",
                 "if you are trying to invert a mask, use the `~` or `logical_not()` operator instead");
   }
-  unary<Neg>(context, self, out);
+  return unary<Neg>(self, out);
 }
 
-void abs(Context& context, const Tensor& self, Tensor& out) {
-  if (self.dtype() == DType::kBool) return copy_into(context, self, out);
-  if (!is_complex(self.dtype())) return unary<Abs>(context, self, out);
-  map<Abs, RealOut>(context, Abs::kName, Abs{}, self.dtype(), out, self);
+Body abs(const Tensor& self, const Tensor& out) {
+  if (self.dtype() == DType::kBool) return copy_body(self, out);
+  if (!is_complex(self.dtype())) return unary<Abs>(self, out);
+  return body_of<Abs, RealOut>(Abs::kName, Abs{}, self.dtype(), out, self);
 }
 
 // Of length 1, or 0.
@@ -65,9 +65,9 @@ struct ComplexSign {
     return a == std::complex<T>(0) ? a : a / std::abs(a);
   }
 };
-void sgn(Context& context, const Tensor& self, Tensor& out) {
-  if (is_complex(self.dtype())) return unary<ComplexSign>(context, self, out);
-  unary<Sign>(context, self, out);
+Body sgn(const Tensor& self, const Tensor& out) {
+  if (is_complex(self.dtype())) return unary<ComplexSign>(self, out);
+  return unary<Sign>(self, out);
 }
 
 struct Frac {
@@ -80,6 +80,7 @@ struct Frac {
 
 struct RoundDecimals {
   static constexpr std::string_view kName = "round";
+  static constexpr std::string_view kBody = "round_decimals";
   static constexpr int kCost = 4;
   int64_t decimals;
   template <RealNumber T>
@@ -91,9 +92,9 @@ struct RoundDecimals {
     };
   }
 };
-void round_decimals(Context& context, const Tensor& self, Size decimals, Tensor& out) {
-  if (decimals == 0) return rounded<Round>(context, self, out);
-  map(context, RoundDecimals::kName, RoundDecimals{decimals}, out.dtype(), out, self);
+Body round_decimals(const Tensor& self, Size decimals, const Tensor& out) {
+  if (decimals == 0) return rounded<Round>(self, out);
+  return body_of(RoundDecimals::kName, RoundDecimals{decimals}, out.dtype(), out, self);
 }
 
 struct NanToNum {
@@ -120,11 +121,11 @@ struct NanToNum {
     return [=](T a) { return T(of_part(a.real()), of_part(a.imag())); };
   }
 };
-void nan_to_num(Context& context, const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
-                std::optional<double> neginf, Tensor& out) {
-  if (is_integral(self.dtype())) return copy_into(context, self, out);
-  map(context, NanToNum::kName, NanToNum{nan.value_or(0), posinf, neginf, to_real(self.dtype())}, out.dtype(),
-      out, self);
+Body nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                std::optional<double> neginf, const Tensor& out) {
+  if (is_integral(self.dtype())) return copy_body(self, out);
+  return body_of(NanToNum::kName, NanToNum{nan.value_or(0), posinf, neginf, to_real(self.dtype())},
+                 out.dtype(), out, self);
 }
 
 struct CopySign {
@@ -141,7 +142,7 @@ struct Heaviside {
     return a == T(0) ? b : static_cast<T>(a > T(0));
   }
 };
-void heaviside(Context& context, const Tensor& self, const Tensor& values, Tensor& out) {
+Body heaviside(const Tensor& self, const Tensor& values, const Tensor& out) {
   if (self.dtype() != values.dtype()) {
     throw Error(ErrorCode::kUnsupported,
                 "heaviside is not yet implemented for tensors with different dtypes.");
@@ -149,7 +150,7 @@ void heaviside(Context& context, const Tensor& self, const Tensor& values, Tenso
   if (is_complex(self.dtype())) {
     throw Error(ErrorCode::kUnsupported, "heaviside is not yet implemented for complex tensors.");
   }
-  binary<Heaviside>(context, self, values, out);
+  return binary<Heaviside>(self, values, out);
 }
 // Also of the least number, which has no positive one.
 template <IntegerNumber T>
@@ -190,6 +191,8 @@ struct NextAfter {
 template <typename Half>
 struct NextAfterHalf {
   static constexpr std::string_view kName = "nextafter";
+  static constexpr std::string_view kBody =
+      std::is_same_v<Half, BFloat16> ? "nextafter_bfloat16" : "nextafter_float16";
   static constexpr int kCost = 10;
   float operator()(float a, float b) const {
     if (a != a || b != b) return a + b;
@@ -203,10 +206,10 @@ struct NextAfterHalf {
     return next.to_float();
   }
 };
-void nextafter(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  if (out.dtype() == DType::kBFloat16) return binary<NextAfterHalf<BFloat16>>(context, self, other, out);
-  if (out.dtype() == DType::kFloat16) return binary<NextAfterHalf<Float16>>(context, self, other, out);
-  binary<NextAfter>(context, self, other, out);
+Body nextafter(const Tensor& self, const Tensor& other, const Tensor& out) {
+  if (out.dtype() == DType::kBFloat16) return binary<NextAfterHalf<BFloat16>>(self, other, out);
+  if (out.dtype() == DType::kFloat16) return binary<NextAfterHalf<Float16>>(self, other, out);
+  return binary<NextAfter>(self, other, out);
 }
 // The power of two has a type of its own: float32 where the exponent is an integer.
 Tensor ldexp(Context& context, const Tensor& self, const Tensor& other) {

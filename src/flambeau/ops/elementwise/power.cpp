@@ -55,6 +55,7 @@ struct Square {
 };
 struct Cube {
   static constexpr std::string_view kName = "pow";
+  static constexpr std::string_view kBody = "power_3";
   template <FloatingNumber T>
   T operator()(T a) const {
     return a * a * a;
@@ -62,6 +63,7 @@ struct Cube {
 };
 struct ReciprocalPower {
   static constexpr std::string_view kName = "pow";
+  static constexpr std::string_view kBody = "power_minus_1";
   static constexpr Hot kHot = Hot::kReciprocal;
   template <ComplexNumber T>
   T operator()(T a) const {
@@ -70,6 +72,7 @@ struct ReciprocalPower {
 };
 struct ReciprocalSquare {
   static constexpr std::string_view kName = "pow";
+  static constexpr std::string_view kBody = "power_minus_2";
   template <FloatingNumber T>
   T operator()(T a) const {
     return T(1) / (a * a);
@@ -77,6 +80,7 @@ struct ReciprocalSquare {
 };
 struct Root {
   static constexpr std::string_view kName = "pow";
+  static constexpr std::string_view kBody = "power_half";
   static constexpr int kCost = 4;
   static void rows(const float* x, float* y, size_t n) { vector_math::sqrt(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::sqrt(x, y, n); }
@@ -87,6 +91,7 @@ struct Root {
 };
 struct ReciprocalRoot {
   static constexpr std::string_view kName = "pow";
+  static constexpr std::string_view kBody = "power_minus_half";
   static constexpr int kCost = 4;
   static void rows(const float* x, float* y, size_t n) { vector_math::rsqrt(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::rsqrt(x, y, n); }
@@ -96,34 +101,32 @@ struct ReciprocalRoot {
   }
 };
 
-void power(Context& context, const Tensor& self, const Tensor& exponent, Tensor& out) {
-  binary<Pow>(context, self, exponent, out);
+Body power(const Tensor& self, const Tensor& exponent, const Tensor& out) {
+  return binary<Pow>(self, exponent, out);
 }
 
 // Exponents that need no logarithm are computed as PyTorch does, which is not always what pow() gives.
-void power_of_number(Context& context, const Tensor& self, Scalar exponent, Tensor& out) {
+Body power_of_number(const Tensor& self, Scalar exponent, const Tensor& out) {
   if (is_integral(out.dtype()) && exponent.to_int() < 0) {
     throw Error(ErrorCode::kInvalidArgument, "Integers to negative integer powers are not allowed.");
   }
   const std::complex<double> e = exponent.to_complex();
   const bool is_float = !is_integral(out.dtype());
-  if (e == 0.0) return fill(context, out, 1);
-  if (e == 1.0) return copy_into(context, self, out);
-  if (e == 2.0) return unary<Square>(context, self, out);
-  if (is_float && e == 3.0) return unary<Cube>(context, self, out);
-  if (is_float && e == 0.5) return unary<Root>(context, self, out);
-  if (is_float && e == -0.5) return unary<ReciprocalRoot>(context, self, out);
-  if (is_float && e == -1.0) return unary<ReciprocalPower>(context, self, out);
-  if (is_float && e == -2.0) return unary<ReciprocalSquare>(context, self, out);
-  const Tensor wrapped = wrapped_number(exponent);
-  const Input inputs[] = {computed(self, out.dtype()), precise(wrapped, out.dtype())};
-  map_inputs(context, Pow::kName, Pow{}, out.dtype(), out, inputs);
+  if (e == 0.0) return copy_body(Scalar(1), out);
+  if (e == 1.0) return copy_body(self, out);
+  if (e == 2.0) return unary<Square>(self, out);
+  if (is_float && e == 3.0) return unary<Cube>(self, out);
+  if (is_float && e == 0.5) return unary<Root>(self, out);
+  if (is_float && e == -0.5) return unary<ReciprocalRoot>(self, out);
+  if (is_float && e == -1.0) return unary<ReciprocalPower>(self, out);
+  if (is_float && e == -2.0) return unary<ReciprocalSquare>(self, out);
+  const Input inputs[] = {computed(self, out.dtype()), precise(exponent, out.dtype())};
+  return body_of_inputs(Pow::kName, Pow{}, out.dtype(), out, inputs);
 }
-void power_of_number_base(Context& context, Scalar self, const Tensor& exponent, Tensor& out) {
-  if (self.to_complex() == 1.0) return fill(context, out, 1);
-  const Tensor wrapped = wrapped_number(self);
-  const Input inputs[] = {precise(wrapped, out.dtype()), computed(exponent, out.dtype())};
-  map_inputs(context, Pow::kName, Pow{}, out.dtype(), out, inputs);
+Body power_of_number_base(Scalar self, const Tensor& exponent, const Tensor& out) {
+  if (self.to_complex() == 1.0) return copy_body(Scalar(1), out);
+  const Input inputs[] = {precise(self, out.dtype()), computed(exponent, out.dtype())};
+  return body_of_inputs(Pow::kName, Pow{}, out.dtype(), out, inputs);
 }
 
 // Bool counts as an integer.

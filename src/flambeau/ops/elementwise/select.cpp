@@ -21,13 +21,21 @@ HotType moved_as(DType dtype) {
   }
 }
 
-void choose(Context& context, const Tensor& condition, const Tensor& self, const Tensor& other,
-            const Tensor& out) {
+Input moved(const Tensor& tensor, DType type) { return {&tensor, type, type}; }
+Input moved(const Scalar& number, DType type) { return {number, type, type}; }
+
+// Of tensors and numbers.
+template <typename First, typename Second>
+Body choose(const Tensor& condition, const First& self, const Second& other, const Tensor& out) {
   const DType type = out.dtype();
-  const Input inputs[] = {
-      {&condition, DType::kBool, DType::kBool}, {&self, type, type}, {&other, type, type}};
-  const Output outputs[] = {{&out, type}};
-  run_elementwise(context, inputs, outputs, hot_rows(Hot::kWhere, moved_as(type)));
+  Body body;
+  body.name = "where";
+  body.rows = hot_rows(Hot::kWhere, moved_as(type));
+  body.row = type;
+  body.add({&condition, DType::kBool, DType::kBool});
+  body.add(moved(self, type));
+  body.add(moved(other, type));
+  return body;
 }
 
 struct WhereType {
@@ -44,44 +52,52 @@ struct WhereTensorType {
   }
 };
 
-void where(Context& context, const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
-  if (condition.dtype() != DType::kBool && condition.dtype() != DType::kUInt8) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "where expected condition to be a boolean tensor, but got a tensor with dtype " +
-                    std::string(dtype_name(condition.dtype())));
-  }
-  choose(context, condition, self, other, out);
+void require_condition(const Tensor& condition) {
+  if (condition.dtype() == DType::kBool || condition.dtype() == DType::kUInt8) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "where expected condition to be a boolean tensor, but got a tensor with dtype " +
+                  std::string(dtype_name(condition.dtype())));
 }
-void where_numbers(Context& context, const Tensor& condition, Scalar self, Scalar other, Tensor& out) {
-  where(context, condition, wrapped_number(self), wrapped_number(other), out);
+Body where(const Tensor& condition, const Tensor& self, const Tensor& other, const Tensor& out) {
+  require_condition(condition);
+  return choose(condition, self, other, out);
 }
-void where_other(Context& context, const Tensor& condition, const Tensor& self, Scalar other, Tensor& out) {
-  where(context, condition, self, wrapped_number(other), out);
+Body where_numbers(const Tensor& condition, Scalar self, Scalar other, const Tensor& out) {
+  require_condition(condition);
+  return choose(condition, self, other, out);
 }
-void where_self(Context& context, const Tensor& condition, Scalar self, const Tensor& other, Tensor& out) {
-  where(context, condition, wrapped_number(self), other, out);
+Body where_other(const Tensor& condition, const Tensor& self, Scalar other, const Tensor& out) {
+  require_condition(condition);
+  return choose(condition, self, other, out);
+}
+Body where_self(const Tensor& condition, Scalar self, const Tensor& other, const Tensor& out) {
+  require_condition(condition);
+  return choose(condition, self, other, out);
 }
 
-void masked_fill_tensor(Context& context, const Tensor& self, const Tensor& mask, const Tensor& value,
-                        Tensor& out) {
+void require_fill(const Tensor& self, const Tensor& mask, DType value) {
   if (mask.dtype() != DType::kBool) {
     throw Error(ErrorCode::kInvalidArgument,
                 "masked_fill_ only supports boolean masks, but got mask with dtype " +
                     std::string(dtype_name(mask.dtype())));
   }
+  if (is_complex(value) && !is_complex(self.dtype())) {
+    throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type " +
+                                                 std::string(dtype_name(self.dtype())) + " without overflow");
+  }
+}
+Body masked_fill_tensor(const Tensor& self, const Tensor& mask, const Tensor& value, const Tensor& out) {
   if (value.dim() != 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with " +
                     std::to_string(value.dim()) + " dimension(s).");
   }
-  if (is_complex(value.dtype()) && !is_complex(self.dtype())) {
-    throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type " +
-                                                 std::string(dtype_name(self.dtype())) + " without overflow");
-  }
-  choose(context, mask, value, self, out);
+  require_fill(self, mask, value.dtype());
+  return choose(mask, value, self, out);
 }
-void masked_fill(Context& context, const Tensor& self, const Tensor& mask, Scalar value, Tensor& out) {
-  masked_fill_tensor(context, self, mask, wrapped_number(value), out);
+Body masked_fill(const Tensor& self, const Tensor& mask, Scalar value, const Tensor& out) {
+  require_fill(self, mask, value.dtype());
+  return choose(mask, value, self, out);
 }
 
 // A fresh result is the (expanded) self cloned, then filled: the mask has no say in its strides.
@@ -140,12 +156,12 @@ void define_select(Library& library) {
       .work<no_work>();
   library.define("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
       .shape<masked_fill_shape<Size, Scalar>, masked_fill_shape<SymInt, Scalar>>()
-      .kernel<masked_fill>()
+      .body<masked_fill>()
       .elementwise()
       .core_decomposition<masked_fill_parts>();
   library.define("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
       .shape<masked_fill_shape<Size, const Info<Size>&>, masked_fill_shape<SymInt, const Info<SymInt>&>>()
-      .kernel<masked_fill_tensor>()
+      .body<masked_fill_tensor>()
       .elementwise()
       .core_decomposition<masked_fill_tensor_parts>();
 }

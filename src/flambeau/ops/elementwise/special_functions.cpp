@@ -84,11 +84,11 @@ struct Polygamma {
     return static_cast<T>(sign * std::exp(std::lgamma(n + 1)) * zeta(n + 1, static_cast<double>(x)));
   }
 };
-void polygamma(Context& context, Size n, const Tensor& self, Tensor& out) {
+Body polygamma(Size n, const Tensor& self, const Tensor& out) {
   if (n < 0) throw Error(ErrorCode::kInvalidArgument, "polygamma(n, x) does not support negative n.");
-  if (n == 0) return unary<Digamma>(context, self, out);
-  if (n == 1) return unary<Trigamma>(context, self, out);
-  map(context, Polygamma::kName, Polygamma{n}, out.dtype(), out, self);
+  if (n == 0) return unary<Digamma>(self, out);
+  if (n == 1) return unary<Trigamma>(self, out);
+  return body_of(Polygamma::kName, Polygamma{n}, out.dtype(), out, self);
 }
 
 struct LogNdtr {

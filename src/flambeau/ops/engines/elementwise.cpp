@@ -18,8 +18,8 @@ constexpr size_t kRowBlock = 1024;
 
 // How one operand reaches the row function.
 struct Port {
-  const Tensor* tensor;
   uint8_t* base;
+  DType stored;
   DType row;
   DType common;
   bool is_same;    // no conversion
@@ -44,12 +44,14 @@ class Loop {
         inputs_(inputs.size()) {
     for (size_t i = 0; i < outputs_; ++i) {
       const Tensor& tensor = *outputs[i].tensor;
-      set(i, tensor, tensor.mutable_data(), outputs[i].row, tensor.dtype());
+      set(i, tensor.mutable_data(), tensor.dtype(), Input(&tensor, tensor.dtype(), outputs[i].row));
     }
     for (size_t i = 0; i < inputs_; ++i) {
-      const Tensor& tensor = *inputs[i].tensor;
+      const Input& input = inputs[i];
+      const uint8_t* const base = input.tensor == nullptr ? input.number.data() : input.tensor->data();
       // Inputs are only read.
-      set(outputs_ + i, tensor, const_cast<uint8_t*>(tensor.data()), inputs[i].row, inputs[i].common);
+      set(outputs_ + i, const_cast<uint8_t*>(base),
+          input.tensor == nullptr ? input.row : input.tensor->dtype(), input);
     }
     if (rows.first_is_one != nullptr && walk.step(outputs_) == 0 && walk.step(outputs_ + 1) != 0) {
       row_ = rows.first_is_one;
@@ -77,13 +79,14 @@ class Loop {
   }
 
  private:
-  void set(size_t i, const Tensor& tensor, uint8_t* base, DType row, DType common) {
-    const bool same = tensor.dtype() == row && (common == row || dtype_size(common) >= dtype_size(row));
-    const bool is_packed = walk_.step(i) == static_cast<int64_t>(dtype_size(row)) || walk_.row_length() == 1;
-    ports_[i] = {.tensor = &tensor,
-                 .base = base,
-                 .row = row,
-                 .common = common,
+  void set(size_t i, uint8_t* base, DType stored, const Input& as) {
+    const bool same = as.tensor == nullptr || as.reads(stored);
+    const bool is_packed =
+        walk_.step(i) == static_cast<int64_t>(dtype_size(as.row)) || walk_.row_length() == 1;
+    ports_[i] = {.base = base,
+                 .stored = stored,
+                 .row = as.row,
+                 .common = as.tensor == nullptr ? as.row : as.common,
                  .is_same = same,
                  .is_direct = same && is_packed,
                  .is_one = false};
@@ -113,7 +116,7 @@ class Loop {
           for (size_t i = 0; i < outputs_; ++i) {
             const Port& port = ports_[i];
             if (port.is_direct) continue;
-            store_packed(port.row, blocks->bytes[i].data(), count, port.tensor->dtype(),
+            store_packed(port.row, blocks->bytes[i].data(), count, port.stored,
                          port.base + offsets[i] + done * walk_.step(i), walk_.step(i));
           }
         }
@@ -126,7 +129,7 @@ class Loop {
     const bool is_broadcast = walk_.step(at) == 0;
     if (is_broadcast && blocks.broadcast_from[at] == place) return block;
     const size_t loaded = is_broadcast ? 1 : count;
-    const DType from = port.tensor->dtype();
+    const DType from = port.stored;
     if (port.common == port.row || port.common == from) {
       load_packed(from, place, walk_.step(at), loaded, port.row, block);
     } else {
@@ -152,17 +155,6 @@ class Loop {
   std::array<Port, Walk::kMostOperands> ports_{};
 };
 
-// Whether an operand's memory runs across the rows of the walk: each of its elements in a row is in a line of
-// memory of its own.
-bool runs_across(const Walk& walk, size_t operand, size_t element_size) {
-  const auto size = static_cast<int64_t>(element_size);
-  if (walk.step(operand) == size || walk.step(operand) == 0 || walk.row_length() < 16) return false;
-  for (const Walk::Dimension& dimension : walk.outer()) {
-    if (dimension.strides[operand] == size && dimension.size >= 16) return true;
-  }
-  return false;
-}
-
 // Below this a strided operand stays in the cache anyway.
 constexpr int64_t kWorthTurning = 2048;
 
@@ -180,8 +172,9 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
   if (walk.element_count() == 0) return;
   if (walk.element_count() >= kWorthTurning) {
     for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].tensor == nullptr) continue;
       const Tensor& across = *inputs[i].tensor;
-      if (!runs_across(walk, outputs.size() + i, across.element_size())) continue;
+      if (!walk.runs_across(outputs.size() + i, across.element_size())) continue;
       // Turned once, in tiles, to lie as the result does.
       const Tensor& like = *outputs[0].tensor;
       Info<Size> info{.dtype = across.dtype(), .sizes = like.sizes(), .strides = like.strides()};
@@ -206,6 +199,26 @@ void run_elementwise(Context& context, std::span<const Input> inputs, std::span<
       [&](size_t begin, size_t end) { loop.run(static_cast<int64_t>(begin), static_cast<int64_t>(end)); });
 }
 
+void run_body(Context& context, const Body& body, const Tensor& out) {
+  const std::span<const Input> inputs = body.inputs();
+  if (body.rows.plain != nullptr) {
+    const Output outputs[] = {{&out, body.row}};
+    return run_elementwise(context, inputs, outputs, body.rows, body.parameters.data(), body.cost);
+  }
+  if (out.element_count() == 0) return;
+  if (inputs[0].tensor == nullptr) {
+    const size_t size = dtype_size(inputs[0].row);
+    const std::shared_ptr<Storage> storage = Storage::uninitialized(size);
+    std::memcpy(storage->mutable_bytes().data(), inputs[0].number.data(), size);
+    return copy_into(context, Tensor::strided(inputs[0].row, {}, storage), out);
+  }
+  if (inputs[0].tensor->is_meta()) {
+    throw Error(ErrorCode::kInvalidArgument, "Cannot copy out of meta tensor; no data!",
+                "give the program its weights");
+  }
+  copy_into(context, *inputs[0].tensor, out);
+}
+
 void load_packed(DType from, const uint8_t* source, int64_t step, size_t count, DType to, void* packed) {
   convert_row(from, source, step, to, static_cast<uint8_t*>(packed), static_cast<int64_t>(dtype_size(to)),
               count);
@@ -216,16 +229,7 @@ void store_packed(DType from, const void* packed, size_t count, DType to, uint8_
               step, count);
 }
 
-Tensor wrapped_number(const Scalar& value) {
-  if (value.is_symbol()) return Tensor::of_symbol(value.symbol());
-  Tensor tensor = scalar_tensor(value, value.dtype());
-  tensor.set_wrapped_number(true);
-  return tensor;
-}
-
-Tensor scalar_tensor(const Scalar& value, DType dtype) {
-  Tensor tensor = Tensor::strided(dtype, {}, Storage::uninitialized(dtype_size(dtype)));
-  uint8_t* const to = tensor.mutable_data();
+void store_number(const Scalar& value, DType dtype, uint8_t* to) {
   const auto step = static_cast<int64_t>(dtype_size(dtype));
   if (value.is_complex()) {
     const std::complex<double> number = value.to_complex();
@@ -237,6 +241,46 @@ Tensor scalar_tensor(const Scalar& value, DType dtype) {
     const int64_t number = value.to_int();
     store_packed(DType::kInt64, &number, 1, dtype, to, step);
   }
+}
+
+Input::Input(const Scalar& value, DType common_type, DType row_type) : common(common_type), row(row_type) {
+  std::array<uint8_t, kMostElement> given;
+  store_number(value, value.dtype(), given.data());
+  if (common == row || common == value.dtype()) {
+    load_packed(value.dtype(), given.data(), 0, 1, row, number.data());
+  } else {
+    std::array<uint8_t, kMostElement> rounded;
+    load_packed(value.dtype(), given.data(), 0, 1, common, rounded.data());
+    load_packed(common, rounded.data(), 0, 1, row, number.data());
+  }
+}
+
+Body copy_body(const Tensor& from, const Tensor& out) {
+  Body body;
+  body.name = "copy";
+  body.row = out.dtype();
+  body.add(Input(&from, out.dtype(), out.dtype()));
+  return body;
+}
+
+Body copy_body(const Scalar& number, const Tensor& out) {
+  Body body;
+  body.name = "copy";
+  body.row = out.dtype();
+  body.add(Input(number, out.dtype(), out.dtype()));
+  return body;
+}
+
+Tensor wrapped_number(const Scalar& value) {
+  if (value.is_symbol()) return Tensor::of_symbol(value.symbol());
+  Tensor tensor = scalar_tensor(value, value.dtype());
+  tensor.set_wrapped_number(true);
+  return tensor;
+}
+
+Tensor scalar_tensor(const Scalar& value, DType dtype) {
+  Tensor tensor = Tensor::strided(dtype, {}, Storage::uninitialized(dtype_size(dtype)));
+  store_number(value, dtype, tensor.mutable_data());
   return tensor;
 }
 

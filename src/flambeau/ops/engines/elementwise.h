@@ -9,24 +9,16 @@
 #include <cstddef>
 #include <span>
 
-#include "flambeau/ops/engines/row.h"
+#include "flambeau/ops/engines/body.h"
 #include "flambeau/ops/mechanism/context.h"
-#include "flambeau/tensor/elements/compute.h"
 
 namespace flambeau::ops {
 
-struct Input {
-  const Tensor* tensor;
-  DType common;  // converted to this type first, with its rounding
-  DType row;     // what the row reads: the type to compute with, or any type that it moves as bytes
-};
 struct Output {
   const Tensor* tensor;
   DType row;  // what the row writes; converted to the tensor's type
 };
 
-// An input in the type that is computed with for `common`.
-inline Input computed(const Tensor& tensor, DType common) { return {&tensor, common, compute_dtype(common)}; }
 inline Output computed_result(const Tensor& tensor) { return {&tensor, compute_dtype(tensor.dtype())}; }
 
 // How many elements a thread should have at least.
@@ -37,6 +29,9 @@ constexpr int64_t kGrain = 32768;
 void run_elementwise(Context& context, std::span<const Input> inputs, std::span<const Output> outputs,
                      const Rows& rows, const void* parameters = nullptr, int cost = 1);
 
+// What the body says, by itself. `out` has the sizes that its inputs broadcast to.
+void run_body(Context& context, const Body& body, const Tensor& out);
+
 // Copies values, broadcast to the sizes of `to`, with conversion as PyTorch's copy_ has it.
 void copy_into(Context& context, const Tensor& from, const Tensor& to);
 // Sets every element, converted from the number.
@@ -45,6 +40,9 @@ void fill(Context& context, const Tensor& to, const Scalar& value);
 // Packed elements of one type to packed ones of another; strided on one side. Any plain or complex types.
 void load_packed(DType from, const uint8_t* source, int64_t step, size_t count, DType to, void* packed);
 void store_packed(DType from, const void* packed, size_t count, DType to, uint8_t* target, int64_t step);
+
+// The number as an element of that type.
+void store_number(const Scalar& value, DType dtype, uint8_t* to);
 
 // A one-element tensor that promotes as a Python number does; or as a tensor of that type.
 Tensor wrapped_number(const Scalar& value);

@@ -1,12 +1,12 @@
-// Row functions for run_elementwise, made from a function of single numbers. F is a small struct with a name
-// for messages and one of
+// Bodies made from a function of single numbers. F is a small struct with a name for messages (and kBody, the
+// body's where that is another) and one of
 //
 //   template <typename T> T operator()(T x) const                    a function of numbers
 //   template <typename T> auto prepare() const                       gives one, e.g. with numbers cast to T
 //   static void rows(const float* x, float* y, size_t n)             a function of arrays, as in vector_math
 //   static constexpr Hot kHot [and HotNumbers numbers() const]       a loop of hot_rows.h; the other forms
 //                                                                    then serve the types that it lacks
-// The types that F takes are those for which it can be called.
+// The types that F takes are those for which it can be called. Its members are the row's parameters.
 //
 // In an x_isa.cpp F must be in an anonymous namespace: the same template is then a different function at each
 // level.
@@ -56,8 +56,25 @@ T number(const Scalar& scalar) {
     return static_cast<T>(scalar.to_double());
   }
 }
-inline HotNumbers hot_numbers(const Scalar& x, const Scalar& y = 0) {
-  return {.x = x.to_double(), .y = y.to_double(), .integer_x = x.to_int(), .integer_y = y.to_int()};
+// A Scalar as a member of F: its value is known.
+struct KnownNumber {
+  KnownNumber(const Scalar& scalar)  // NOLINT(google-explicit-constructor): it is one
+      : value(scalar.to_complex()), integer(scalar.to_int()) {}
+  std::complex<double> value;
+  int64_t integer;
+};
+template <typename T>
+T number(const KnownNumber& known) {
+  if constexpr (kIsComplex<T>) {
+    return T(known.value);
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(known.integer);
+  } else {
+    return static_cast<T>(known.value.real());
+  }
+}
+inline HotNumbers hot_numbers(const KnownNumber& x, const KnownNumber& y = Scalar(0)) {
+  return {.x = x.value.real(), .y = y.value.real(), .integer_x = x.integer, .integer_y = y.integer};
 }
 
 // Results of other types than the arguments'.
@@ -201,34 +218,55 @@ constexpr bool takes_bool() {
   }
 }
 
-// Runs F over inputs, to a result of the same or another type.
-template <typename F, typename Out = void, size_t kInputs>
-void map_inputs(Context& context, std::string_view what, const F& function, DType common, const Tensor& out,
-                const Input (&inputs)[kInputs]) {
-  const Rows rows = find_rows<F, kInputs, Out>(compute_type(common));
-  if (rows.plain == nullptr) fail_dtype(what, common);
-  require_computable(what, common, takes_bool<F>());
-  const DType row_out = std::is_void_v<Out> ? compute_dtype(common)
-                        : std::is_same_v<Out, bool> || std::is_same_v<Out, BytesOut>
-                            ? DType::kBool
-                            : compute_dtype(out.dtype());
-  const Output outputs[] = {{&out, row_out}};
-  if constexpr (requires { function.numbers(); }) {
-    if (is_hot(compute_type(common))) {
-      const HotNumbers numbers = function.numbers();
-      run_elementwise(context, inputs, outputs, rows, &numbers, cost_of<F>());
-      return;
-    }
+// What the body of F is called; `what` where F has no name.
+template <typename F>
+constexpr std::string_view body_name(std::string_view what) {
+  if constexpr (requires { F::kBody; }) {
+    return F::kBody;
+  } else if constexpr (requires { F::kName; }) {
+    return F::kName;
+  } else {
+    return what;
   }
-  run_elementwise(context, inputs, outputs, rows, &function, cost_of<F>());
 }
 
-// The same over inputs that are all taken as `common`, and computed in its type.
-template <typename F, typename Out = void, typename... Tensors>
+// F over inputs, to a result of the same or another type.
+template <typename F, typename Out = void, size_t kInputs>
+Body body_of_inputs(std::string_view what, const F& function, DType common, const Tensor& out,
+                    const Input (&inputs)[kInputs]) {
+  Body body;
+  body.name = body_name<F>(what);
+  body.rows = find_rows<F, kInputs, Out>(compute_type(common));
+  if (body.rows.plain == nullptr) fail_dtype(what, common);
+  require_computable(what, common, takes_bool<F>());
+  body.row = std::is_void_v<Out>                                          ? compute_dtype(common)
+             : std::is_same_v<Out, bool> || std::is_same_v<Out, BytesOut> ? DType::kBool
+                                                                          : compute_dtype(out.dtype());
+  body.cost = cost_of<F>();
+  for (const Input& input : inputs) body.add(input);
+  if constexpr (requires { function.numbers(); }) {
+    if (is_hot(compute_type(common))) {
+      body.set_parameters(function.numbers());
+      return body;
+    }
+  }
+  body.set_parameters(function);
+  return body;
+}
+
+// The same over tensors and numbers that are all taken as `common`, and computed in its type.
+template <typename F, typename Out = void, typename... Operands>
+Body body_of(std::string_view what, const F& function, DType common, const Tensor& out,
+             const Operands&... operands) {
+  const Input in[] = {computed(operands, common)...};
+  return body_of_inputs<F, Out>(what, function, common, out, in);
+}
+
+// Runs it by itself.
+template <typename F, typename Out = void, typename... Operands>
 void map(Context& context, std::string_view what, const F& function, DType common, const Tensor& out,
-         const Tensors&... inputs) {
-  const Input in[] = {computed(inputs, common)...};
-  map_inputs<F, Out>(context, what, function, common, out, in);
+         const Operands&... operands) {
+  run_body(context, body_of<F, Out>(what, function, common, out, operands...), out);
 }
 
 }  // namespace flambeau::ops

@@ -11,13 +11,16 @@ Walk::Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operan
     count_ = 0;
     return;
   }
-  for (const Tensor* const operand : operands) require_broadcast(operand->sizes(), sizes);
+  for (const Tensor* const operand : operands) {
+    if (operand != nullptr) require_broadcast(operand->sizes(), sizes);
+  }
   ShortList<Dimension> all;
   for (size_t d = 0; d < sizes.size(); ++d) {
     count_ *= sizes[d];
     if (sizes[d] == 1) continue;
     Dimension dimension{.size = sizes[d]};
     for (size_t i = 0; i < operands_; ++i) {
+      if (operands[i] == nullptr) continue;
       const Tensor& operand = *operands[i];
       const size_t shift = sizes.size() - operand.dim();
       if (d < shift || operand.sizes()[d - shift] == 1) continue;
@@ -51,6 +54,14 @@ Walk::Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operan
     inner_strides_ = outer_.back().strides;
     outer_.erase(outer_.size() - 1);
   }
+}
+
+bool Walk::runs_across(size_t operand, size_t element_size) const {
+  const auto size = static_cast<int64_t>(element_size);
+  if (step(operand) == size || step(operand) == 0 || row_length() < 16) return false;
+  return std::ranges::any_of(outer_, [&](const Dimension& dimension) {
+    return dimension.strides[operand] == size && dimension.size >= 16;
+  });
 }
 
 }  // namespace flambeau::ops

@@ -12,8 +12,6 @@
 
 namespace flambeau::ops {
 
-constexpr size_t kMostElement = 16;  // bytes of the widest element
-
 class Walk {
  public:
   static constexpr size_t kMostOperands = 8;
@@ -24,8 +22,8 @@ class Walk {
     Offsets strides{};
   };
 
-  // Each operand broadcasts to `sizes`. Strides are taken in bytes. The first operand is the one that is
-  // written.
+  // Each operand broadcasts to `sizes`; a null one does as a single element. Strides are taken in bytes. The
+  // first operand is the one that is written.
   Walk(std::span<const int64_t> sizes, std::span<const Tensor* const> operands);
 
   int64_t element_count() const { return count_; }
@@ -33,6 +31,9 @@ class Walk {
   // Bytes from one element of a row to the next.
   int64_t step(size_t operand) const { return inner_strides_[operand]; }
   size_t operand_count() const { return operands_; }
+  // Whether an operand's memory runs across the rows: each of its elements in a row is in a line of memory of
+  // its own.
+  bool runs_across(size_t operand, size_t element_size) const;
   // The dimensions around the rows, outermost first; their strides in bytes.
   std::span<const Dimension> outer() const { return outer_; }
 

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/operator.h"
 
 namespace flambeau::ops::boxing {
@@ -368,6 +369,31 @@ BoxedKernel boxed_kernel(void (*function)(Context&, A...)) {
                         std::index_sequence_for<A...>());
           },
           reinterpret_cast<AnyFunction>(function)};
+}
+
+// A function that gives a body takes the arguments, and the result as the last.
+template <typename... A>
+Body call_body(AnyFunction any, std::span<const Value> arguments, const Tensor& out) {
+  using All = std::tuple<A...>;
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    return reinterpret_cast<Body (*)(A...)>(any)(Holder<std::tuple_element_t<I, All>>(arguments[I]).get()...,
+                                                 out);
+  }(std::make_index_sequence<sizeof...(A) - 1>());
+}
+template <typename... A>
+BoxedBody boxed_body(Body (*function)(A...)) {
+  return {&call_body<A...>, reinterpret_cast<AnyFunction>(function)};
+}
+template <typename... A>
+BoxedKernel boxed_body_kernel(Body (*function)(A...)) {
+  return {[](AnyFunction any, Context& context, std::span<const Value> arguments, std::span<Tensor> outputs) {
+            run_body(context, call_body<A...>(any, arguments, outputs[0]), outputs[0]);
+          },
+          reinterpret_cast<AnyFunction>(function)};
+}
+template <typename... A>
+std::span<const ParameterType> body_parameter_types(Body (*)(A...)) {
+  return {kParameterTypes<A...>, sizeof...(A) - 1};
 }
 
 // What the parameters take, results left out.

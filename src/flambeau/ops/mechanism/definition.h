@@ -37,6 +37,16 @@ class Definition {
     op_->parameters = boxing::parameter_types(kFunction);
     return *this;
   }
+  // A kernel by what it does to each element: the function takes the arguments and the result, which are not
+  // looked into yet.
+  template <auto kFunction>
+  Definition& body() {
+    op_->kind = Kind::kKernel;
+    op_->body = boxing::boxed_body(kFunction);
+    op_->kernel = boxing::boxed_body_kernel(kFunction);
+    op_->parameters = boxing::body_parameter_types(kFunction);
+    return *this;
+  }
   template <auto kFunction>
   Definition& function() {
     op_->kind = Kind::kFunction;

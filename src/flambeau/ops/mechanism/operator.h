@@ -61,6 +61,8 @@ template <typename N>
 using BoxedShape = Boxed<Infos<N>, std::span<const Value> /* arguments */>;
 using BoxedKernel =
     Boxed<void, Context&, std::span<const Value> /* arguments */, std::span<Tensor> /* outputs */>;
+struct Body;
+using BoxedBody = Boxed<Body, std::span<const Value> /* arguments */, const Tensor& /* result */>;
 using BoxedFunction = Boxed<std::vector<Value>, Context&, std::span<const Value> /* arguments */>;
 
 enum class Kind : uint8_t {
@@ -115,6 +117,9 @@ struct Operator {
   BoxedShape<Size> shape;
   BoxedShape<SymInt> symbolic_shape;
   BoxedKernel kernel;
+  // Of an operator whose kernel does the same to each element: what that is (engines/body.h). The tensors
+  // need no data. Throws what the kernel throws before it looks at any.
+  BoxedBody body;
   BoxedFunction function;
   BoxedFunction decomposition;  // also where there is a kernel
   std::string_view alias;       // the operator it is another name of, whose arguments come in the same order

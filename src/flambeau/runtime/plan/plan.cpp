@@ -4,6 +4,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/interpreter.h"
 #include "flambeau/runtime/layers/fuse.h"
+#include "flambeau/runtime/plan/blocks.h"
 #include "flambeau/runtime/plan/memory.h"
 #include "flambeau/runtime/plan/record.h"
 #include "flambeau/runtime/plan/tidy.h"
@@ -42,6 +43,7 @@ constexpr PlanPass kPasses[] = {
     {"prepare products", prepare_products},
     {"prepare recurrent networks", pass<prepare_recurrent>},
     {"prepare kernels", pass<prepare_kernels>},
+    {"fuse elementwise steps", pass<fuse_elementwise_steps>},
     {"add transfers", pass<add_transfers>},
     {"place buffers", pass<place_buffers>},
 };

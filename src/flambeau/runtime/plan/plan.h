@@ -18,6 +18,10 @@
 #include "flambeau/runtime/code.h"
 #include "flambeau/runtime/work.h"
 
+namespace flambeau::ops {
+class BlockProgram;
+}
+
 namespace flambeau::runtime {
 
 struct Step {
@@ -25,8 +29,10 @@ struct Step {
   std::vector<Value> arguments;
   std::vector<Tensor> outputs;  // empty for operators that write to their arguments only
   std::shared_ptr<const backends::PreparedLayer> prepared;  // instead of the operator's kernel
-  std::string label;                                        // of a layer that replaced several operators
+  std::shared_ptr<const ops::BlockProgram> blocks;          // the same, by the operators' own loops
+  std::string label;                                        // of what replaced several operators
   std::string node;                                         // for messages and profiles
+  size_t calls = 1;                                         // of operators, as budgets count them
   Work work;                                                // of the operator, before anything replaced it
   std::string name() const { return label.empty() ? op->name() : label; }
 };

@@ -118,10 +118,10 @@ TEST_F(Plans, RunsGiveWhatOperatorsGive) {
 TEST_F(Plans, PassesHaveNamesAndAnOrder) {
   std::vector<std::string_view> names;
   for (const PlanPass& pass : plan_passes()) names.push_back(pass.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string_view>{"split rewritten buffers", "mark outputs", "drop unread steps",
-                                           "prepare images", "prepare products", "prepare recurrent networks",
-                                           "prepare kernels", "add transfers", "place buffers"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{
+                       "split rewritten buffers", "mark outputs", "drop unread steps", "prepare images",
+                       "prepare products", "prepare recurrent networks", "prepare kernels",
+                       "fuse elementwise steps", "add transfers", "place buffers"}));
 }
 
 }  // namespace

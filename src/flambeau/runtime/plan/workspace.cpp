@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/engines/block_program.h"
 #include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::runtime {
@@ -69,9 +70,11 @@ void Workspace::run_step(ops::Context& context, size_t index) {
   with_location("node", step.node, [&] {
     ops::at_operator([&] { return std::string(step.name()); },
                      [&] {
-                       context.step();
+                       for (size_t i = 0; i < step.calls; ++i) context.step();
                        if (step.prepared) {
                          step.prepared->run(context, arguments_[index], outputs_[index], *scratch_);
+                       } else if (step.blocks) {
+                         step.blocks->run(context, arguments_[index], outputs_[index]);
                        } else if (!outputs_[index].empty()) {
                          step.op->kernel(context, arguments_[index], outputs_[index]);
                        } else {

@@ -103,14 +103,22 @@ TEST_F(Workspaces, AProfileHasEachStep) {
   Profile profile;
   profile.entries.resize(plan->steps.size());
   Workspace(*plan).run(context, inputs(), &profile);
-  EXPECT_EQ(profile.entries.size(), 3U);
+  EXPECT_EQ(profile.entries.size(), 1U);
+  EXPECT_EQ(profile.entries[0].calls, 1U);
+  EXPECT_EQ(plan->steps[0].name(), "sin + cos + exp");
+}
+
+TEST_F(Workspaces, BudgetsCountOperatorsOfAStepThatIsSeveral) {
+  plan_of("x: \"f32[4]\"", kChain, "place buffers");
+  context.most_steps = 2;
+  EXPECT_THROW(run(), Error);
 }
 
 TEST_F(Workspaces, MemoryIsUsedAgain) {
   std::string body;
   for (int i = 0; i < 20; ++i)
-    body += "a" + std::to_string(i) + ": \"f32[1000]\" = torch.ops.aten.sin.default(" +
-            (i == 0 ? "x" : "a" + std::to_string(i - 1)) + ")\n";
+    body += "a" + std::to_string(i) + ": \"f32[1000]\" = torch.ops.aten.cumsum.default(" +
+            (i == 0 ? "x" : "a" + std::to_string(i - 1)) + ", 0)\n";
   plan_of("x: \"f32[1000]\"", body + "return (a19,)", "place buffers");
   EXPECT_EQ(plan->arena_bytes, 2 * 4032U);
   expect_right();

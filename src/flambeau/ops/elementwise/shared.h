@@ -1,4 +1,4 @@
-// The larger or the smaller of two elements.
+// Functions of numbers that the operators of several files are made of.
 #pragma once
 
 #include <string>
@@ -20,11 +20,20 @@ struct Min {
   uint64_t operator()(uint64_t a, uint64_t b) const { return a < b ? a : b; }
 };
 template <typename F>
-void pick(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
+Body pick(const Tensor& self, const Tensor& other, const Tensor& out) {
   if (is_complex(out.dtype())) {
     throw Error(ErrorCode::kUnsupported, std::string(F::kName) + " not implemented for complex tensors.");
   }
-  binary<F>(context, self, other, out);
+  return binary<F>(self, other, out);
 }
+
+struct Div {
+  static constexpr std::string_view kName = "div";
+  static constexpr Hot kHot = Hot::kDiv;
+  template <FloatingNumber T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
 
 }  // namespace flambeau::ops

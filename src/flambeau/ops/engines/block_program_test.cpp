@@ -1,0 +1,336 @@
+// Programs of blocks against the operators one after another: the same bits, whatever types, strides, sizes
+// and numbers. And what bodies say of their calls.
+#include "flambeau/ops/engines/block_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+
+#include "flambeau/ops/dense/test_tensors.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/strides.h"
+
+namespace flambeau::ops {
+namespace {
+
+constexpr DType kTypes[] = {DType::kFloat32,   DType::kFloat32, DType::kFloat64, DType::kFloat16,
+                            DType::kBFloat16,  DType::kInt64,   DType::kInt32,   DType::kInt16,
+                            DType::kInt8,      DType::kUInt8,   DType::kBool,    DType::kComplex64,
+                            DType::kComplex128};
+
+class Programs : public OperatorTest {
+ protected:
+  size_t choose(size_t count) { return random_() % count; }
+  DType any_type() { return kTypes[choose(std::size(kTypes))]; }
+
+  // Small numbers, and such as are not.
+  double any_number(bool is_floating) {
+    constexpr double kOdd[] = {0.0,
+                               -0.0,
+                               1.0,
+                               -1.0,
+                               std::numeric_limits<double>::infinity(),
+                               -std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN(),
+                               65519.0,
+                               1e-7};
+    if (is_floating && choose(8) == 0) return kOdd[choose(std::size(kOdd))];
+    return is_floating ? static_cast<double>(choose(2000)) / 250.0 - 4.0
+                       : static_cast<double>(choose(9)) - 3.0;
+  }
+
+  Tensor filled(DType dtype, const Dims& sizes) {
+    Tensor numbers = Tensor::zeros(DType::kFloat64, sizes);
+    for (int64_t i = 0; i < numbers.element_count(); ++i)
+      numbers.mutable_data<double>()[i] = any_number(is_floating(dtype) || is_complex(dtype));
+    Tensor made = Tensor::zeros(dtype, sizes);
+    copy_into(context, numbers, made);
+    return made;
+  }
+
+  // Broadcasts to the sizes, and lies in one way or another.
+  Tensor any_tensor(DType dtype, const Dims& sizes) {
+    Dims own = sizes;
+    switch (choose(6)) {
+      case 0:  // other dimensions inside
+        if (sizes.size() >= 2) {
+          std::swap(own[0], own[sizes.size() - 1]);
+          const Tensor turned = filled(dtype, own);
+          Dims strides = turned.strides();
+          std::swap(strides[0], strides[sizes.size() - 1]);
+          return turned.with_geometry({sizes, strides, 0});
+        }
+        return filled(dtype, own);
+      case 1:  // every second
+        if (!sizes.empty()) {
+          own[sizes.size() - 1] *= 2;
+          const Tensor wide = filled(dtype, own);
+          Dims strides = wide.strides();
+          strides[sizes.size() - 1] *= 2;
+          return wide.with_geometry({sizes, strides, sizes[sizes.size() - 1] > 0 ? 1 : 0});
+        }
+        return filled(dtype, own);
+      case 2:  // one for all
+        return filled(dtype, choose(2) == 0 ? Dims{} : Dims(sizes.size(), 1));
+      case 3:  // one for a dimension
+        for (size_t d = 0; d < own.size(); ++d) {
+          if (choose(2) == 0) own[d] = 1;
+        }
+        return filled(dtype, own);
+      default:
+        return filled(dtype, own);
+    }
+  }
+
+  // A value for an argument; nothing where its kind is another matter.
+  std::optional<Value> any_argument(const SchemaArgument& argument, const std::vector<Tensor>& values) {
+    const bool is_optional = argument.type.is(TypeKind::kOptional);
+    if (is_optional && choose(2) == 0) return Value();
+    switch (argument.type.without_optional().kind()) {
+      case TypeKind::kTensor:
+        return Value(values[choose(values.size())]);
+      case TypeKind::kNumber: {
+        const Scalar numbers[] = {0.5, 2, -1, 3, 1, true, -0.5, 2.0};
+        return Value(numbers[choose(std::size(numbers))]);
+      }
+      case TypeKind::kFloat:
+        return Value(0.25);
+      case TypeKind::kInt:
+        return Value(int64_t{argument.name == "dim" ? -1 : 2});
+      case TypeKind::kBool:
+        return Value(false);
+      case TypeKind::kString:
+        return Value(std::string(argument.name == "approximate" ? "tanh" : "trunc"));
+      case TypeKind::kScalarType:
+        return Value(any_type());
+      default:
+        return is_optional ? std::optional<Value>(Value()) : std::nullopt;
+    }
+  }
+
+  // One program of random operators. Says how many steps it had.
+  size_t check(const Dims& sizes, const std::vector<const Operator*>& operators, unsigned seed) {
+    random_.seed(seed);
+    std::vector<Tensor> values;
+    const size_t most_inputs = 1 + choose(4);
+    for (size_t i = 0; i < most_inputs; ++i) values.push_back(any_tensor(any_type(), sizes));
+    values.push_back(filled(any_type(), sizes));
+    const size_t inputs = values.size();
+    Tensor like = values.back();
+    if (sizes.size() >= 2 && choose(3) == 0) {  // channels last, so to speak
+      Dims strides = sizes;
+      int64_t stride = 1;
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        strides[d] = stride;
+        stride *= std::max<int64_t>(sizes[d], 1);
+      }
+      like = like.with_geometry({sizes, strides, 0});
+    }
+    std::vector<BlockStep> steps;
+    std::string text;
+    size_t outputs = 0;
+    for (size_t tries = 0; tries < 60 && steps.size() < 2 + choose(10) && outputs < 3; ++tries) {
+      const Operator& op = *operators[choose(operators.size())];
+      std::vector<Value> arguments;
+      for (const SchemaArgument& argument : op.schema.arguments) {
+        std::optional<Value> value = any_argument(argument, values);
+        if (!value) break;
+        arguments.push_back(std::move(*value));
+      }
+      if (arguments.size() != op.schema.arguments.size()) continue;
+      Tensor result;
+      BlockStep step;
+      try {
+        result = call(context, op, arguments).at(0).tensor();
+        step.body = op.body(arguments, result);
+      } catch (const Error&) {
+        continue;  // not for these types
+      }
+      if (result.sizes() != sizes) continue;
+      bool is_known = true;
+      for (const Input& input : step.body.inputs()) {
+        if (input.tensor == nullptr) {
+          step.sources.push_back({});
+          continue;
+        }
+        const auto found = std::ranges::find_if(values, [&](const Tensor& value) {
+          return value.storage() == input.tensor->storage() && value.sizes() == input.tensor->sizes() &&
+                 value.strides() == input.tensor->strides() && value.offset() == input.tensor->offset();
+        });
+        is_known = is_known && found != values.end();
+        const auto index = static_cast<size_t>(found - values.begin());
+        step.sources.push_back(index < inputs ? BlockSource{BlockSource::Kind::kInput, index}
+                                              : BlockSource{BlockSource::Kind::kStep, index - inputs});
+      }
+      if (!is_known) continue;
+      text += (text.empty() ? "" : ", ") + op.name() + " to " + std::string(dtype_name(result.dtype()));
+      step.dtype = result.dtype();
+      step.is_output = choose(5) == 0;
+      outputs += step.is_output ? 1 : 0;
+      steps.push_back(std::move(step));
+      values.push_back(result);
+    }
+    if (steps.empty()) return 0;
+    steps.back().is_output = true;
+    std::vector<Tensor> found;
+    std::vector<Value> given(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(inputs));
+    for (const BlockStep& step : steps) {
+      if (!step.is_output) continue;
+      Info<Size> info{.dtype = step.dtype, .sizes = like.sizes(), .strides = like.strides()};
+      found.push_back(context.allocate(info));
+    }
+    const std::span<const Tensor> from_outside(values.data(), inputs);
+    const BlockProgram program(from_outside, steps, like);
+    program.run(context, given, found);
+    size_t at = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (!steps[i].is_output) continue;
+      const Tensor is = found[at++].to_contiguous();
+      const Tensor wanted = values[inputs + i].to_contiguous();
+      const auto bytes = static_cast<size_t>(wanted.byte_count());
+      EXPECT_TRUE(bytes == 0 || std::memcmp(is.data(), wanted.data(), bytes) == 0)
+          << "step " << i << " of " << text << " with seed " << seed;
+    }
+    return steps.size();
+  }
+
+  std::vector<const Operator*> with_bodies() const {
+    std::vector<const Operator*> found;
+    for (const std::string& name : library.names()) {
+      const Operator& op = library.get(name);
+      if (!(op.body == nullptr)) found.push_back(&op);
+    }
+    return found;
+  }
+
+  std::mt19937 random_;
+};
+
+TEST_F(Programs, GiveTheBitsOfTheirOperators) {
+  const std::vector<const Operator*> operators = with_bodies();
+  const Dims shapes[] = {{},       {0},         {1},      {7},    {1, 1},   {3, 5},
+                         {4, 300}, {2, 3, 700}, {70, 33}, {5000}, {9000, 3}};
+  size_t steps = 0;
+  for (unsigned seed = 0; seed < 600; ++seed)
+    steps += check(shapes[seed % std::size(shapes)], operators, seed);
+  EXPECT_GT(steps, 1500U);
+}
+
+TEST_F(Programs, AreSharedAmongThreads) {
+  std::vector<const Operator*> operators;
+  for (const char* const name : {"aten::mul.Tensor", "aten::add.Tensor", "aten::sigmoid", "aten::where.self"})
+    operators.push_back(&library.get(name));
+  for (unsigned seed = 0; seed < 4; ++seed) EXPECT_GT(check({300, 1000}, operators, seed), 0U);
+}
+
+TEST_F(Programs, StopWhereTheWorkIsCancelled) {
+  const Tensor x = ramp({1000, 1000});
+  BlockStep step;
+  step.body = library.get("aten::sin").body(std::vector<Value>{x}, x);
+  step.sources = {{BlockSource::Kind::kInput, 0}};
+  step.is_output = true;
+  const Tensor inputs[] = {x};
+  const std::span<const BlockStep> steps(&step, 1);
+  const BlockProgram program(inputs, steps, x);
+  const std::atomic<bool> cancel = true;
+  const WorkScope scope({.cancel = &cancel});
+  const Value given[] = {x};
+  const Tensor outputs[] = {ramp({1000, 1000})};
+  EXPECT_THROW(program.run(context, given, outputs), Error);
+}
+
+TEST_F(Programs, RefuseWhatCannotBe) {
+  const Tensor x = ramp({4, 4});
+  BlockStep step;
+  step.body = library.get("aten::sin").body(std::vector<Value>{x}, x);
+  step.sources = {{BlockSource::Kind::kInput, 0}};
+  const Tensor inputs[] = {x};
+  const std::span<const BlockStep> steps(&step, 1);
+  EXPECT_THROW(BlockProgram(inputs, steps, x), Error) << "no results";
+  step.is_output = true;
+  const Tensor gaps = x.with_geometry({Dims{2, 2}, Dims{4, 2}, 0});
+  const Tensor parts[] = {gaps};
+  EXPECT_THROW(BlockProgram(parts, steps, gaps), Error) << "not dense";
+  const Tensor wide = Tensor::zeros(DType::kFloat32, Dims{64, 64});
+  EXPECT_TRUE(BlockProgram::takes(wide, wide));
+  EXPECT_FALSE(BlockProgram::takes(wide.with_geometry({Dims{64, 64}, Dims{1, 64}, 0}), wide));
+}
+
+// ---- what bodies say
+
+TEST_F(Programs, EveryElementwiseOperatorHasABody) {
+  // What they do to an element depends on its place.
+  const std::set<std::string_view> by_place = {"aten::tril", "aten::triu"};
+  for (const std::string& name : library.names()) {
+    const Operator& op = library.get(name);
+    if (op.kind != Kind::kKernel || !op.is(Trait::kElementwise) || op.is(Trait::kRandom)) continue;
+    EXPECT_EQ(op.body == nullptr, by_place.contains(name)) << name;
+  }
+  EXPECT_GT(with_bodies().size(), 200U);
+}
+
+// For a type that is computed in, a name stands for one loop; and inputs are arguments.
+TEST_F(Programs, NamesOfBodiesStandForOneLoop) {
+  std::map<std::tuple<std::string, DType, DType>, Row> loops;
+  size_t bodies = 0;
+  for (const Operator* const op : with_bodies()) {
+    for (const DType dtype : kTypes) {
+      for (unsigned seed = 0; seed < 6; ++seed) {
+        random_.seed(seed);
+        const std::vector<Tensor> values = {filled(dtype, Dims{2, 2}), filled(dtype, Dims{2, 2})};
+        std::vector<Value> arguments;
+        size_t operands = 0;
+        for (const SchemaArgument& argument : op->schema.arguments) {
+          arguments.push_back(any_argument(argument, values).value_or(Value()));
+          const TypeKind kind = argument.type.without_optional().kind();
+          operands += kind == TypeKind::kTensor || kind == TypeKind::kNumber ? 1 : 0;
+        }
+        try {
+          const Infos<Size> infos = op->shape(arguments);
+          const Tensor out = context.allocate(infos[0]);
+          const Body body = op->body(arguments, out);
+          ++bodies;
+          EXPECT_FALSE(body.name.empty()) << op->name();
+          EXPECT_GE(body.inputs().size(), 1U) << op->name();
+          const bool is_halved = op->name() == "aten::glu";  // of one argument both halves
+          EXPECT_LE(body.inputs().size(), std::max<size_t>(operands, 1) + (is_halved ? 1 : 0)) << op->name();
+          const auto [found, is_new] = loops.try_emplace(
+              std::tuple(std::string(body.name), body.inputs().back().row, body.row), body.rows.plain);
+          EXPECT_EQ(found->second, body.rows.plain) << op->name() << " has the body " << body.name;
+        } catch (const Error&) {
+          continue;  // not for this type
+        }
+      }
+    }
+  }
+  EXPECT_GT(bodies, 3000U);
+}
+
+TEST_F(Programs, BodiesSayWhereNumbersEnter) {
+  const Tensor x = ramp({3});
+  const auto body = [&](std::string_view name, const std::vector<Value>& arguments) {
+    return library.get(name).body(arguments, x);
+  };
+  const std::vector<Value> scaled = {x, 2.5, 1};
+  const Body sum = body("aten::add.Scalar", scaled);
+  EXPECT_EQ(sum.name, "add");
+  ASSERT_EQ(sum.inputs().size(), 2U);
+  EXPECT_EQ(sum.inputs()[1].tensor, nullptr);
+  float number = 0;
+  std::memcpy(&number, sum.inputs()[1].number.data(), sizeof(number));
+  EXPECT_EQ(number, 2.5F);
+  EXPECT_EQ(body("aten::add.Tensor", {x, x, 2}).name, "add_scaled");
+  EXPECT_EQ(body("aten::gelu", {x, std::string("tanh")}).name, "gelu_tanh");
+  EXPECT_EQ(body("aten::pow.Tensor_Scalar", {x, 2}).name, "square");
+  EXPECT_EQ(body("aten::clone", {x, Value()}).rows.plain, nullptr);
+  EXPECT_THROW(body("aten::bitwise_not", {x}), Error);
+}
+
+}  // namespace
+}  // namespace flambeau::ops
