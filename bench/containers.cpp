@@ -54,7 +54,7 @@ void answer(const std::string& line, std::optional<Checkpoint>& kept) {
     kept = load_checkpoint(Mapping::from_buffer(std::move(bytes)));
     fmt::print("{:.9f}\n", since(start));
   } else if (verb == "save") {
-    save_checkpoint(*kept, first, WeightFormat::kTorchSave);
+    save_checkpoint(*kept, first, FileKind::kTorchSave);
     fmt::print("{:.9f}\n", since(start));
   } else if (verb == "convert") {
     save_checkpoint(load_checkpoint(first), second, *weight_format_for(second));

@@ -9,7 +9,7 @@ install(TARGETS flambeau_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(headers ${PROJECT_SOURCE_DIR}/include/flambeau ${PROJECT_SOURCE_DIR}/src/flambeau)
   if(EXISTS ${headers})
     install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-            FILES_MATCHING PATTERN "*.h" PATTERN "faulty_*.h" EXCLUDE PATTERN "*_test*.h" EXCLUDE)
+            FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "faulty_*.h" EXCLUDE PATTERN "*_test*.h" EXCLUDE)
   endif()
 endforeach()
 install(EXPORT FlambeauTargets NAMESPACE Flambeau::

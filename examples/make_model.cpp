@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     weights.push_back({"decoder.weight", weights[0].tensor});  // tied: both names share one storage
     weights.push_back({"step", flambeau::Tensor::zeros(flambeau::DType::kInt64, flambeau::Dims())});
     flambeau::save_checkpoint(flambeau::Checkpoint::from_tensors(std::move(weights)), argv[1],
-                              flambeau::WeightFormat::kTorchSave);
+                              flambeau::FileKind::kTorchSave);
   } catch (const flambeau::Error& error) {
     std::fprintf(stderr, "make_model: %s\n", error.what());
     return 1;

@@ -110,15 +110,15 @@ TEST(HostileFiles, StridesOfZero) {
       "limit: float32[1099511627776] takes 4398046511104 bytes when laid out, and the tensors before it 0; "
       "the "
       "file stores 16 in all, which allows 67108864";
-  EXPECT_EQ(error_of([&] { write_checkpoint(sink, checkpoint, WeightFormat::kSafetensors); }), expected);
-  EXPECT_EQ(error_of([&] { write_checkpoint(sink, checkpoint, WeightFormat::kNpz); }), expected);
+  EXPECT_EQ(error_of([&] { write_checkpoint(sink, checkpoint, FileKind::kSafetensors); }), expected);
+  EXPECT_EQ(error_of([&] { write_checkpoint(sink, checkpoint, FileKind::kNpz); }), expected);
   EXPECT_EQ(sink.position(), 0U);
   // A view stays a view, whatever is stored is converted once.
   ConvertOptions options;
   options.dtype = DType::kFloat16;
   const Checkpoint converted = transform(load_checkpoint(file), options);
   EXPECT_EQ(converted.tensors()[0].tensor.storage()->size(), 8U);
-  write_checkpoint(sink, converted, WeightFormat::kTorchSave);
+  write_checkpoint(sink, converted, FileKind::kTorchSave);
   EXPECT_LT(sink.position(), 2000U);
 }
 
@@ -139,9 +139,8 @@ TEST(HostileFiles, ManyViewsOfOneStorage) {
   const auto file = torch_file("}(" + views + "u", std::string(1 << 18, '\1'));
   EXPECT_EQ(outcome(file), "opened");
   MemorySink sink;
-  EXPECT_EQ(
-      error_of([&] { write_checkpoint(sink, load_checkpoint(file), WeightFormat::kNpz); }).substr(0, 34),
-      "limit: float32[65536] takes 262144");
+  EXPECT_EQ(error_of([&] { write_checkpoint(sink, load_checkpoint(file), FileKind::kNpz); }).substr(0, 34),
+            "limit: float32[65536] takes 262144");
 }
 
 TEST(HostileFiles, MarkedViewsShareOneStorage) {

@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 
 using Rooms = std::map<std::string, std::set<std::string>>;
 
-// Which rooms each room may include, besides itself: what the build says, "base: symbolic:base ...". The same
-// table stands in src/flambeau/README.md.
+// Which rooms each room may include, besides itself: what the build says, "base: symbolic:base ...".
 Rooms read_rooms(const std::string& text) {
   Rooms rooms;
   static const std::regex row(R"((\w+):([\w,]*))");
@@ -292,26 +291,5 @@ TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
   }
   EXPECT_EQ(rooms, folders);
 }
-
-// Rows look like: | `tensor/` | its job | base |
-Rooms table_of(const fs::path& readme) {
-  Rooms rooms;
-  std::ifstream file(readme);
-  static const std::regex table_row(R"(^\| `(\w+)/` \|.*\| ([^|]*) \|$)");
-  static const std::regex word(R"(\w+)");
-  std::string line;
-  while (std::getline(file, line)) {
-    std::smatch match;
-    if (!std::regex_match(line, match, table_row)) continue;
-    const std::string others = match[2];
-    auto& row = rooms[match[1]];
-    for (std::sregex_iterator it(others.begin(), others.end(), word), end; it != end; ++it) {
-      row.insert(it->str());
-    }
-  }
-  return rooms;
-}
-
-TEST(HouseRules, TheReadmeHasTheSameTable) { EXPECT_EQ(table_of(kRoot / "src/flambeau/README.md"), kMayUse); }
 
 }  // namespace

@@ -106,10 +106,8 @@ TEST(Threads, SaveOneCheckpointInEveryFormatTogether) {
     const Checkpoint shared = load_checkpoint(golden_file(name));
     const Checkpoint first = load_checkpoint(golden_file(name));
     in_threads([&](int i) {
-      constexpr std::pair<const char*, WeightFormat> kFormats[] = {
-          {".pt", WeightFormat::kTorchSave},
-          {".safetensors", WeightFormat::kSafetensors},
-          {".npz", WeightFormat::kNpz}};
+      constexpr std::pair<const char*, FileKind> kFormats[] = {
+          {".pt", FileKind::kTorchSave}, {".safetensors", FileKind::kSafetensors}, {".npz", FileKind::kNpz}};
       const auto& [ending, format] = kFormats[i % 3];
       const std::string path = folder / (std::to_string(i) + ending);
       save_checkpoint(shared, path, format);
@@ -134,7 +132,7 @@ TEST(Threads, SaveOneConvertedCheckpointTogether) {
     const Checkpoint shared = transform(load_checkpoint(golden_file(name)), options);
     in_threads([&](int i) {
       const std::string path = folder / (std::to_string(i) + ".pt");
-      save_checkpoint(shared, path, WeightFormat::kTorchSave);
+      save_checkpoint(shared, path, FileKind::kTorchSave);
       EXPECT_EQ(TensorLines::of(load_checkpoint(path)), expected);
       EXPECT_EQ(TensorLines::of(shared), expected);
     });
@@ -146,10 +144,10 @@ TEST(Threads, SaveToOneFileTogether) {
   const std::string path = folder / "a.pt";
   const Checkpoint shared = load_checkpoint(golden_file("deflated.pt"));
   const std::vector<std::string> expected = TensorLines::of(load_checkpoint(golden_file("deflated.pt")));
-  save_checkpoint(shared, path, WeightFormat::kTorchSave);
+  save_checkpoint(shared, path, FileKind::kTorchSave);
   in_threads([&](int i) {
     for (int round = 0; round < 4; ++round) {
-      if (i % 2 == 0) save_checkpoint(shared, path, WeightFormat::kTorchSave);
+      if (i % 2 == 0) save_checkpoint(shared, path, FileKind::kTorchSave);
       EXPECT_EQ(TensorLines::of(load_checkpoint(path)), expected);
     }
   });

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "flambeau/json.h"
+
 namespace flambeau::cli {
 
 // 0: done, and for check, diff, run --check-against: harmless, equal. 1: they found something. 2: an error.
@@ -93,6 +95,9 @@ struct Command {
 // What scripts source: bash, zsh or fish.
 std::string completion_script(std::string_view shell, const std::vector<Command>& commands,
                               const std::vector<Option>& common);
+
+// All of it as one document: `flambeau --help --json`, from which the documentation is written.
+json::Value table_of(const std::vector<Command>& commands, const std::vector<Option>& common);
 
 // "Examples:\n  flambeau ...    what" in columns.
 std::string examples_text(const std::vector<Example>& examples);

@@ -173,8 +173,7 @@ std::string write_tensor(const std::string& folder, const std::string& stem, con
     name = stem + ".safetensors";
     NamedTensors one;
     one.push_back({"output", packed});
-    save_checkpoint(Checkpoint::from_tensors(std::move(one)), folder + "/" + name,
-                    WeightFormat::kSafetensors);
+    save_checkpoint(Checkpoint::from_tensors(std::move(one)), folder + "/" + name, FileKind::kSafetensors);
   }
   return name;
 }
@@ -233,7 +232,7 @@ void write_array(const std::string& path, const NamedTensors& tensors) {
 // To a file by its ending, else into a folder; what was written, one entry for each output.
 json::Array save_outputs(const std::string& path, const std::vector<Leaf>& leaves,
                          const std::vector<Value>& outputs) {
-  const std::optional<WeightFormat> format = weight_format_for(path);
+  const std::optional<FileKind> format = weight_format_for(path);
   if (!is_array_file(path) && !format) return write_outputs(path, leaves, outputs);
   NamedTensors tensors = output_tensors(leaves, outputs);
   if (format) {

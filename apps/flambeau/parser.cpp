@@ -191,9 +191,13 @@ Parsed parse(const std::vector<Command>& commands, const std::vector<Option>& co
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return {nullptr, app.exit(error)};  // --help, --version
     const bool is_json = std::any_of(argv + 1, argv + argc,
                                      [](const char* word) { return std::string_view(word) == "--json"; });
+    if (is_json && dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
+      print_json(table_of(commands, common));
+      return {nullptr, kExitOk};
+    }
+    if (error.get_exit_code() == 0) return {nullptr, app.exit(error)};  // --help, --version
     report_usage(app, error, chosen(), commands, common, is_json);
     return {nullptr, kExitError};
   }

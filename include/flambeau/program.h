@@ -1,6 +1,7 @@
 // Exported programs: open, look into, verify, canonicalize, compare, print and save .pt2 files.
 #pragma once
 
+#include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/objects.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/program_json.h"

@@ -1,6 +1,8 @@
-"""PyTorch models without PyTorch: tensors, operators and exported programs on the CPU.
+"""PyTorch models without PyTorch: files of weights and programs, and running these on the CPU.
 
     import flambeau, numpy
+    weights = flambeau.load_checkpoint("model.pt")    # names and tensors
+    model = flambeau.load("model.pt2")                # a program that runs: model(x)
     x = numpy.ones((2, 3), dtype="float32")
     y = flambeau.ops.aten.add.Tensor(x, x, alpha=2)   # a flambeau.Tensor
     y.numpy()
@@ -9,16 +11,23 @@ Tensors of PyTorch, arrays of numpy and anything with __dlpack__ go in without a
 same way: torch.from_dlpack(y).
 """
 
+from flambeau import checkpoint as _checkpoint
 from flambeau import files as _files
 from flambeau import ops as _ops
+from flambeau import package as _package
 from flambeau._flambeau import Error, Leaf, Object, Operator, Session, Tensor
+from flambeau.checkpoint import Checkpoint
+from flambeau.package import ExportedProgram, Package
 from flambeau.program import Profile, ProfileEntry, Program, Record
 
 __all__ = [
+    "Checkpoint",
     "Error",
+    "ExportedProgram",
     "Leaf",
     "Object",
     "Operator",
+    "Package",
     "Profile",
     "ProfileEntry",
     "Program",
@@ -32,10 +41,13 @@ __all__ = [
     "get_threads",
     "inspect",
     "load",
+    "load_checkpoint",
+    "load_package",
     "manual_seed",
     "operators",
     "ops",
     "register",
+    "save_checkpoint",
     "schema",
     "set_limits",
     "set_rng_state",
@@ -52,17 +64,69 @@ def load(
 ):
     """Opens an exported program (.pt2) and makes it ready to run.
 
-    source: a path, or the file's bytes. model: which one of a package; may be left out when it has only one.
+        model = flambeau.load("model.pt2")
+        y = model(numpy.ones((2, 4), dtype="float32"))
+
+    source: a path, the file's bytes, or what load_package gave. model: which one of a package; may be left out when it has only one.
     threads: how many a run may use; get_threads() when None. plan: False interprets the program node by node.
     backend: whose layers run, 'portable' or 'onednn'; the best that was built in when it is left out.
     ignore_guards: True loads it although conditions on its inputs cannot be read, and so not be checked; those are its
     unknown_guards. time_limit, memory_limit: how many seconds a run may take, and how many bytes it may hold; beyond
     them it ends with an Error whose code is 'limit'. Those of set_limits() when both are None."""
-    return Program(_session, source, model, threads, plan, backend, ignore_guards, time_limit, memory_limit)
+    return _package.make_program(
+        _session,
+        source,
+        model=model,
+        threads=threads,
+        plan=plan,
+        backend=backend,
+        ignore_guards=ignore_guards,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+    )
+
+
+def load_package(source):
+    """Opens a .pt2 file to look at its programs, to change and to save them; gives a Package.
+
+        program = flambeau.load_package("model.pt2").program()
+        print(program.graph)
+        program.run_decompositions().save("core.pt2")
+
+    source: a path, or the file's bytes. Any PyTorch since 2.1 may have written it, and the JSON or text of a program is
+    taken too."""
+    return _package.load(_session, source)
+
+
+def load_checkpoint(source):
+    """Opens a file of weights: a mapping from names to tensors whose memory is the mapped file.
+
+        weights = flambeau.load_checkpoint("model.pt")
+        weights["encoder.weight"].numpy()
+
+    source: a path, or the file's bytes: of torch.save, TorchScript, exported programs, safetensors, GGUF, npy, npz; a
+    folder of Hugging Face, or the index in it, is one model. Nothing in the file is run."""
+    return _checkpoint.load(_session, source)
+
+
+def save_checkpoint(tensors, path, *, dtype=None, metadata=None, format="", shard_size=""):
+    """Writes weights to the format that the ending names (.pt, .safetensors, .npz), in one step at the end.
+
+        flambeau.save_checkpoint({"w": numpy.ones(3), "b": torch.zeros(2)}, "model.safetensors", metadata={"by": "me"})
+
+    tensors: what load_checkpoint gave, or a mapping from names to tensors of PyTorch, arrays of numpy, or whatever has
+    __dlpack__. dtype: for floating-point tensors, 'bf16' or torch.bfloat16. metadata: texts by name, for safetensors. format:
+    'pt', 'safetensors' or 'npz' where the ending does not tell. shard_size: '5GB' writes several files and their index.
+    Gives a dict with files, tensors and bytes."""
+    return _checkpoint.save(
+        _session, tensors, path, dtype=dtype, metadata=metadata, format=format, shard_size=shard_size
+    )
 
 
 def inspect(path, *, stats=False, sha256=False):
     """What a file is and what it holds, as a dict: kind, tensors, metadata, records, programs and more.
+
+        [tensor["name"] for tensor in flambeau.inspect("model.pt")["tensors"]]
 
     A folder stands for the weights in it. stats: also min, max, mean and the number of NaNs of each tensor. sha256:
     also the hash of the file, of its records, and of the values of each tensor. Nothing in the file is run."""
@@ -70,12 +134,17 @@ def inspect(path, *, stats=False, sha256=False):
 
 
 def check(path):
-    """Whether opening a file with PyTorch could run anything: a dict with harmless, verdict and findings."""
-    return _files.check(path)
+    """Whether opening a file with PyTorch could run anything: a dict with harmless, verdict and findings.
+
+        flambeau.check("download.pt")["harmless"]
+    """
+    return _files.check(_session, path)
 
 
 def convert(source, target, *, dtype=None, filter=(), format="", shard_size=""):
     """Converts weights to the format that target's ending names (.pt, .safetensors, .npz), in one step at the end.
+
+        flambeau.convert("model.pt", "model.safetensors", dtype="bf16")
 
     dtype: for floating-point tensors, 'bf16' or torch.bfloat16. filter: patterns of names to keep ('encoder.*'), or to
     leave out ('!encoder.*'). format: 'pt', 'safetensors' or 'npz' where the ending does not tell. shard_size: '5GB' writes
@@ -84,15 +153,20 @@ def convert(source, target, *, dtype=None, filter=(), format="", shard_size=""):
 
 
 def diff(a, b, *, filter=(), tolerance=0.0, ignore_dtype=False):
-    """How two files differ, of any formats: a dict with equal, tensors_equal and differences; of programs also program."""
-    return _files.diff(a, b, filter=filter, tolerance=tolerance, ignore_dtype=ignore_dtype)
+    """How two files differ, of any formats: a dict with equal, tensors_equal and differences; of programs also program.
+
+        flambeau.diff("a.pt", "b.safetensors", tolerance=1e-3)["equal"]
+    """
+    return _files.diff(_session, a, b, filter=filter, tolerance=tolerance, ignore_dtype=ignore_dtype)
 
 
 def verify(path, *, dialect="auto", limit=100):
     """Everything that is wrong with an exported program: a dict with valid and findings.
 
+        flambeau.verify("model.pt2")["findings"]
+
     dialect: which operators are allowed: 'auto', 'training', 'aten', 'core' or 'edge'."""
-    return _files.verify(path, dialect=dialect, limit=limit)
+    return _files.verify(_session, path, dialect=dialect, limit=limit)
 
 
 def operators(derived=False):

@@ -6,16 +6,22 @@ from flambeau._flambeau import Leaf as Leaf
 from flambeau._flambeau import Object as Object
 from flambeau._flambeau import Operator as Operator
 from flambeau._flambeau import Tensor as Tensor
+from flambeau.checkpoint import Checkpoint as Checkpoint
+from flambeau.checkpoint import Path
 from flambeau.ops import Operators
+from flambeau.package import ExportedProgram as ExportedProgram
+from flambeau.package import Package as Package
 from flambeau.program import Profile as Profile
 from flambeau.program import ProfileEntry as ProfileEntry
 from flambeau.program import Program as Program
 from flambeau.program import Record as Record
 
+Source = str | os.PathLike[str] | os.PathLike[bytes] | bytes | bytearray | memoryview
+
 ops: Operators
 
 def load(
-    source: str | os.PathLike[str] | bytes | bytearray | memoryview,
+    source: Source | Package | ExportedProgram,
     *,
     model: str = "",
     threads: int | None = None,
@@ -25,8 +31,17 @@ def load(
     time_limit: float | None = None,
     memory_limit: int | None = None,
 ) -> Program: ...
-Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-
+def load_package(source: Source) -> Package: ...
+def load_checkpoint(source: Source) -> Checkpoint: ...
+def save_checkpoint(
+    tensors: typing.Mapping[str, typing.Any],
+    path: Path,
+    *,
+    dtype: typing.Any = None,
+    metadata: typing.Mapping[str, str] | None = None,
+    format: str = "",
+    shard_size: str | int = "",
+) -> dict[str, typing.Any]: ...
 def inspect(path: Path, *, stats: bool = False, sha256: bool = False) -> dict[str, typing.Any]: ...
 def check(path: Path) -> dict[str, typing.Any]: ...
 def convert(

@@ -3,7 +3,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "checkpoints.h"
 #include "files.h"
+#include "packages.h"
 #include "program.h"
 #include "session.h"
 
@@ -83,20 +85,6 @@ py::object export_dlpack(const Tensor& tensor, const py::object& stream, const p
   if (!max_version.is_none() && max_version.cast<std::pair<int, int>>().first >= 1)
     return export_capsule<dlpack::ManagedVersioned>(shown, "dltensor_versioned");
   return export_capsule<dlpack::Managed>(shown, "dltensor");
-}
-
-// Python can make an object without initializing it (Tensor.__new__), and pybind11 would give methods memory
-// with anything in it: it takes the memory from here, and gets none.
-void* refuse_unmade(size_t) {
-  throw py::type_error("the object was never initialized: call its class instead of __new__");
-}
-
-// Every class is bound by this one.
-template <typename T, typename... More>
-py::class_<T, More...> bind_class(py::module_& module, const char* name, const char* text = "") {
-  py::class_<T, More...> made(module, name, text);
-  py::detail::get_type_info(typeid(T), true)->operator_new = &refuse_unmade;
-  return made;
 }
 
 void bind_tensor(py::module_& module) {
@@ -290,4 +278,6 @@ PYBIND11_MODULE(_flambeau, module) {
   bind_operators(module);
   bind_programs(module);
   bind_files(module);
+  bind_checkpoints(module);
+  bind_packages(module);
 }

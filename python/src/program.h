@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flambeau/graph/bind_call.h"
+#include "flambeau/program.h"
 #include "flambeau/runtime.h"
 #include "session.h"
 
@@ -139,6 +140,13 @@ class Unflattener {
   size_t next_ = 0;
 };
 
+// Throws Error that says what is wrong with it.
+inline void require_sound(const graph::ExportedProgram& program, const ops::Library& library) {
+  graph::VerifyOptions options;
+  options.schemas = &library.schemas();
+  graph::require_valid(program, options);
+}
+
 class LoadedProgram {
  public:
   LoadedProgram(Session& session, const py::object& source, const std::string& model,
@@ -151,6 +159,13 @@ class LoadedProgram {
           options.program.plan = plan;
           options.program.backend = backends::make_backend(backend);
           options.program.ignore_guards = ignore_guards;
+          if (py::isinstance<pt2::Model>(source)) {
+            const pt2::Model& held = source.cast<const pt2::Model&>();
+            return session_->locked([&] {
+              require_sound(held.program, session_->library());
+              return Program(held.program.clone(), options.program);
+            });
+          }
           if (PyObject_CheckBuffer(source.ptr()) != 0) {
             const py::buffer_info buffer = py::reinterpret_borrow<py::buffer>(source).request();
             const auto* const data = static_cast<const uint8_t*>(buffer.ptr);

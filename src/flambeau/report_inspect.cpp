@@ -137,7 +137,7 @@ std::vector<std::string> record_digests(const std::shared_ptr<Mapping>& mapping,
                                         const Inspection& inspection) {
   std::vector<std::string> digests;
   if (inspection.records.empty()) return digests;
-  if (inspection.kind == FileKind::kShardIndex) {
+  if (inspection.records_are_files) {
     const std::filesystem::path folder = std::filesystem::path(mapping->path()).parent_path();
     for (const RecordInfo& record : inspection.records)
       digests.push_back(to_hex(digest_of(*Mapping::open((folder / record.name).string()))));

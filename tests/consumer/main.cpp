@@ -8,7 +8,7 @@ int main() {
     flambeau::NamedTensors weights;
     weights.push_back({"weight", flambeau::Tensor::zeros(flambeau::DType::kFloat32, flambeau::Dims{2, 3})});
     flambeau::save_checkpoint(flambeau::Checkpoint::from_tensors(weights), "consumer.pt",
-                              flambeau::WeightFormat::kTorchSave);
+                              flambeau::FileKind::kTorchSave);
     const flambeau::Checkpoint loaded = flambeau::load_checkpoint(std::string("consumer.pt"));
     std::puts(loaded.find("weight")->summary().c_str());
     return 0;

@@ -63,8 +63,7 @@ void convert_and_write(const std::shared_ptr<Mapping>& mapping) {
   ConvertOptions options;
   options.dtype = DType::kFloat16;
   const Checkpoint converted = transform(load_checkpoint(mapping), options);
-  for (const WeightFormat format :
-       {WeightFormat::kTorchSave, WeightFormat::kSafetensors, WeightFormat::kNpz}) {
+  for (const FileKind format : {FileKind::kTorchSave, FileKind::kSafetensors, FileKind::kNpz}) {
     attempt([&] { write_checkpoint(sink, converted, format); });
   }
 }
@@ -112,7 +111,7 @@ std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
     attempt([&] { read_values(checkpoint); });
     attempt([&] {
       DiscardingSink sink;
-      write_checkpoint(sink, checkpoint, WeightFormat::kTorchSave);
+      write_checkpoint(sink, checkpoint, FileKind::kTorchSave);
     });
   });
   if (!refused && !is_large) attempt([&] { convert_and_write(mapping); });

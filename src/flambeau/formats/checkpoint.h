@@ -37,6 +37,9 @@ class Checkpoint {
   static Checkpoint from_tensors(NamedTensors tensors,
                                  std::vector<std::pair<std::string, std::string>> metadata = {});
 
+  // The same structure and tensors, whose memory is shared.
+  Checkpoint copy() const { return *this; }
+
   FileKind kind() const { return kind_; }
   // Every tensor with its name, in the file's order.
   std::span<const CheckpointTensor> tensors() const { return tensors_; }
@@ -82,6 +85,7 @@ class Checkpoint {
 
  private:
   friend class CheckpointBuilder;
+  Checkpoint(const Checkpoint&) = default;
 
   FileKind kind_ = FileKind::kUnknown;
   std::shared_ptr<pickle::Tree> tree_;

@@ -10,9 +10,7 @@
 #include "flambeau/base/nearest.h"
 #include "flambeau/formats/description_budget.h"
 #include "flambeau/formats/expansion.h"
-#include "flambeau/formats/npy/npz.h"
-#include "flambeau/formats/safetensors/safetensors.h"
-#include "flambeau/formats/state_dict/torch_writer.h"
+#include "flambeau/formats/format.h"
 #include "flambeau/formats/tensor_pieces.h"
 #include "flambeau/tensor/elements/convert.h"
 
@@ -118,6 +116,13 @@ void need_floating(DType dtype) {
               "choose a floating-point type: float32, float16, bfloat16, float64 or one of the float8 types");
 }
 
+const WeightWriter& writer_of(FileKind kind) {
+  const Format& format = format_of(kind);
+  if (format.can_write()) return format.writer;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} cannot be written", format.description),
+              "write a .pt, .safetensors or .npz file");
+}
+
 // As torch.save chooses it: the file's name without its last ending; "archive" where the path is not ASCII.
 std::string top_folder_for(const std::string& path) {
   std::string name = path.substr(path.find_last_of("/\\") + 1);
@@ -127,15 +132,6 @@ std::string top_folder_for(const std::string& path) {
 }
 
 }  // namespace
-
-std::optional<WeightFormat> weight_format_for(std::string_view path) {
-  for (const std::string_view ending : {".pt", ".pth", ".bin", ".ckpt"}) {
-    if (path.ends_with(ending)) return WeightFormat::kTorchSave;
-  }
-  if (path.ends_with(".safetensors")) return WeightFormat::kSafetensors;
-  if (path.ends_with(".npz")) return WeightFormat::kNpz;
-  return std::nullopt;
-}
 
 bool name_matches(std::string_view name, const std::vector<std::string>& patterns) {
   bool has_positive = false;
@@ -193,7 +189,7 @@ Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options) {
   return checkpoint;
 }
 
-void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, FileKind format,
                       const std::string& top_folder, Progress& progress) {
   for (const CheckpointTensor& entry : checkpoint.tensors()) {
     if (entry.tensor.dim() <= kMostDimensions) continue;
@@ -202,16 +198,13 @@ void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat
                             entry.tensor.dim(), kMostDimensions))
         .add_location("tensor", entry.name);
   }
-  if (format == WeightFormat::kTorchSave)  // writes the storages, whatever views there are of them
-    return write_torch_zip(sink, checkpoint, {top_folder}, progress);
-  require_bounded(checkpoint);
-  if (format == WeightFormat::kSafetensors) {
-    return write_safetensors(sink, checkpoint.named(), checkpoint.metadata(), progress);
-  }
-  write_npz(sink, checkpoint.named(), progress);
+  const WeightWriter& writer = writer_of(format);
+  // A format that keeps the structure writes the storages, whatever views there are of them.
+  if (!writer.keeps_structure) require_bounded(checkpoint);
+  writer.write(sink, checkpoint, top_folder, progress);
 }
 
-void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
+void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, FileKind format,
                      Progress& progress, FileApi& api) {
   AtomicFile file(path, api);
   write_checkpoint(file, checkpoint, format, top_folder_for(path), progress);

@@ -14,11 +14,6 @@
 
 namespace flambeau {
 
-enum class WeightFormat : uint8_t { kTorchSave, kSafetensors, kNpz };
-
-// ".pt", ".pth", ".bin", ".ckpt" -> torch.save; ".safetensors"; ".npz". Nothing for another ending.
-std::optional<WeightFormat> weight_format_for(std::string_view path);
-
 // Keeps what any of the patterns matches ('*' and '?' as in a shell, over the whole name); a pattern that
 // starts with '!' takes away what it matches. Without a positive pattern everything is kept first.
 bool name_matches(std::string_view name, const std::vector<std::string>& patterns);
@@ -42,13 +37,14 @@ struct ConvertOptions {
 // Error(kInvalidArgument) for a type that weights cannot have.
 Checkpoint transform(Checkpoint checkpoint, const ConvertOptions& options);
 
-// The file's bytes in order. `top_folder` is the folder inside a torch.save archive. Throws Error(kLimit)
-// when the tensors would take much more than their storages (see expansion.h), and what the writers throw.
-void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, WeightFormat format,
+// The file's bytes in order. `top_folder` is the folder inside a torch.save archive. Throws
+// Error(kInvalidArgument) for a format that is only read (FileKindInfo::can_write), Error(kLimit) when the
+// tensors would take much more than their storages (see expansion.h), and what the writers throw.
+void write_checkpoint(ByteSink& sink, const Checkpoint& checkpoint, FileKind format,
                       const std::string& top_folder = "archive", Progress& progress = Progress::silent());
 
 // Writes atomically: the old file or the new one. Throws Error located at the file or the tensor.
-void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
+void save_checkpoint(const Checkpoint& checkpoint, const std::string& path, FileKind format,
                      Progress& progress = Progress::silent(), FileApi& api = FileApi::system());
 
 }  // namespace flambeau

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/formats/format.h"
 #include "flambeau/formats/safety/known_globals.h"
 #include "flambeau/formats/shards/shards.h"
 
@@ -33,47 +34,25 @@ void need_all_tensors(const Checkpoint& checkpoint, const std::vector<std::strin
               "leave them out with --filter");
 }
 
-// Only a torch.save file has room for what is around the tensors.
-bool keeps_structure(WeightFormat format, const ConvertFileOptions& options) {
-  return format == WeightFormat::kTorchSave && options.patterns.empty() && !options.shard_size;
+bool keeps_structure(FileKind format, const ConvertFileOptions& options) {
+  return format_of(format).writer.keeps_structure && options.patterns.empty() && !options.shard_size;
 }
 
-bool is_torchscript(const Checkpoint& checkpoint) {
-  return checkpoint.kind() == FileKind::kTorchScript || checkpoint.kind() == FileKind::kTorchScriptMobile;
-}
-
-}  // namespace
-
-WeightFormat output_format(const std::string& output, const ConvertFileOptions& options) {
-  if (options.format) return *options.format;
-  if (const std::optional<WeightFormat> format = weight_format_for(output)) return *format;
-  if (options.shard_size) return WeightFormat::kSafetensors;  // a folder of them
-  throw Error(ErrorCode::kInvalidArgument, "the format cannot be told from the name",
-              "use an ending of .pt, .pth, .safetensors or .npz, or say --format")
-      .add_location("file", output);
-}
-
-Checkpoint load_for_conversion(const std::string& input, WeightFormat format,
-                               const ConvertFileOptions& options) {
+Checkpoint prepared(Checkpoint loaded, FileKind format, const ConvertFileOptions& options) {
   ConvertOptions how;
   how.dtype = options.dtype;
   how.patterns = options.patterns;
   how.pool = options.pool;
-  how.keep_sharing = format == WeightFormat::kTorchSave && !options.shard_size;
-  Checkpoint loaded = load_checkpoint(input);
-  return with_location("file", input, [&] {
-    if (!keeps_structure(format, options)) need_all_tensors(loaded, options.patterns);
-    // The module around TorchScript's tensors means nothing to torch.load: its weights become a state dict.
-    if (is_torchscript(loaded)) loaded = Checkpoint::from_tensors(loaded.named());
-    if (keeps_structure(format, options)) need_plain_data(loaded);
-    return transform(std::move(loaded), how);
-  });
+  how.keep_sharing = format_of(format).writer.keeps_structure && !options.shard_size;
+  if (!keeps_structure(format, options)) need_all_tensors(loaded, options.patterns);
+  // The module around TorchScript's tensors means nothing to torch.load: its weights become a state dict.
+  if (format_of(loaded.kind()).is_torchscript) loaded = Checkpoint::from_tensors(loaded.named());
+  if (keeps_structure(format, options)) need_plain_data(loaded);
+  return transform(std::move(loaded), how);
 }
 
-ConvertedFile convert_file(const std::string& input, const std::string& output,
-                           const ConvertFileOptions& options, Progress& progress) {
-  const WeightFormat format = output_format(output, options);
-  const Checkpoint checkpoint = load_for_conversion(input, format, options);
+ConvertedFile write_prepared(const Checkpoint& checkpoint, const std::string& output, FileKind format,
+                             const ConvertFileOptions& options, Progress& progress) {
   ConvertedFile result;
   result.tensors = checkpoint.tensors().size();
   for (const CheckpointTensor& entry : checkpoint.tensors()) result.bytes += entry.tensor.byte_count();
@@ -88,6 +67,34 @@ ConvertedFile convert_file(const std::string& input, const std::string& output,
     if (shard != written.main) result.files.push_back(std::move(shard));
   }
   return result;
+}
+
+}  // namespace
+
+FileKind output_format(const std::string& output, const ConvertFileOptions& options) {
+  if (options.format) return *options.format;
+  if (const std::optional<FileKind> format = weight_format_for(output)) return *format;
+  if (options.shard_size) return FileKind::kSafetensors;  // a folder of them
+  throw Error(ErrorCode::kInvalidArgument, "the format cannot be told from the name",
+              "use an ending of .pt, .pth, .safetensors or .npz, or say --format")
+      .add_location("file", output);
+}
+
+Checkpoint load_for_conversion(const std::string& input, FileKind format, const ConvertFileOptions& options) {
+  Checkpoint loaded = load_checkpoint(input);
+  return with_location("file", input, [&] { return prepared(std::move(loaded), format, options); });
+}
+
+ConvertedFile convert_checkpoint(Checkpoint checkpoint, const std::string& output,
+                                 const ConvertFileOptions& options, Progress& progress) {
+  const FileKind format = output_format(output, options);
+  return write_prepared(prepared(std::move(checkpoint), format, options), output, format, options, progress);
+}
+
+ConvertedFile convert_file(const std::string& input, const std::string& output,
+                           const ConvertFileOptions& options, Progress& progress) {
+  const FileKind format = output_format(output, options);
+  return write_prepared(load_for_conversion(input, format, options), output, format, options, progress);
 }
 
 }  // namespace flambeau

@@ -31,10 +31,10 @@ std::vector<std::string> names_of(const Checkpoint& checkpoint) {
 
 TEST(WeightFormatFor, GoesByTheEnding) {
   for (const char* path : {"a.pt", "a.pth", "x/a.bin", "a.ckpt", ".pt"}) {
-    EXPECT_EQ(weight_format_for(path), WeightFormat::kTorchSave) << path;
+    EXPECT_EQ(weight_format_for(path), FileKind::kTorchSave) << path;
   }
-  EXPECT_EQ(weight_format_for("a.safetensors"), WeightFormat::kSafetensors);
-  EXPECT_EQ(weight_format_for("a.npz"), WeightFormat::kNpz);
+  EXPECT_EQ(weight_format_for("a.safetensors"), FileKind::kSafetensors);
+  EXPECT_EQ(weight_format_for("a.npz"), FileKind::kNpz);
   for (const char* path : {"a", "a.npy", "a.txt", "pt", "a.PT", "safetensors"}) {
     EXPECT_EQ(weight_format_for(path), std::nullopt) << path;
   }
@@ -90,7 +90,7 @@ TEST(Transform, FiltersToAFlatStateDict) {
 TEST(Transform, FilterKeepsTheMetadata) {
   const TemporaryFolder folder;
   save_checkpoint(Checkpoint::from_tensors({{"a", floats({1})}, {"b", floats({2})}}, {{"format", "pt"}}),
-                  folder / "a.safetensors", WeightFormat::kSafetensors);
+                  folder / "a.safetensors", FileKind::kSafetensors);
   ConvertOptions options;
   options.patterns = {"a"};
   const Checkpoint checkpoint = transform(load_checkpoint(folder / "a.safetensors"), options);
@@ -157,7 +157,7 @@ TEST(SaveCheckpoint, NamesTheTopFolderAsTorchSaveDoes) {
       {"..pt", "archive"},   {"...pt", "archive"},        {"mödel.pt", "archive"}, {"a b.pt", "a b"},
   };
   for (const auto& [file, top] : kNames) {
-    save_checkpoint(Checkpoint::from_tensors({{"a", floats({1})}}), folder / file, WeightFormat::kTorchSave);
+    save_checkpoint(Checkpoint::from_tensors({{"a", floats({1})}}), folder / file, FileKind::kTorchSave);
     EXPECT_EQ(RecordArchive::open(Mapping::open(folder / file)).top_folder(), top) << file;
   }
 }
@@ -167,9 +167,8 @@ TEST(SaveCheckpoint, EveryFormatBackAndForth) {
   const Checkpoint first =
       Checkpoint::from_tensors({{"a.b", floats({1, 2})}, {"c", Tensor::zeros(DType::kInt64, Dims{})}});
   const std::vector<std::string> expected = TensorLines::of(first);
-  const std::pair<const char*, WeightFormat> kFormats[] = {{"a.pt", WeightFormat::kTorchSave},
-                                                           {"a.safetensors", WeightFormat::kSafetensors},
-                                                           {"a.npz", WeightFormat::kNpz}};
+  const std::pair<const char*, FileKind> kFormats[] = {
+      {"a.pt", FileKind::kTorchSave}, {"a.safetensors", FileKind::kSafetensors}, {"a.npz", FileKind::kNpz}};
   for (const auto& [name, format] : kFormats) {
     save_checkpoint(first, folder / name, format);
     const Checkpoint read = load_checkpoint(folder / name);
@@ -185,14 +184,14 @@ TEST(SaveCheckpoint, EveryFormatBackAndForth) {
 
 TEST(SaveCheckpoint, SaysWhatAFormatCannotHold) {
   const TemporaryFolder folder;
-  const auto error = [&](const char* golden, const char* name, WeightFormat format) {
+  const auto error = [&](const char* golden, const char* name, FileKind format) {
     return error_text([&] { save_checkpoint(load_checkpoint(golden_file(golden)), folder / name, format); });
   };
-  EXPECT_EQ(error("quantized_2.13.pt", "a.safetensors", WeightFormat::kSafetensors),
+  EXPECT_EQ(error("quantized_2.13.pt", "a.safetensors", FileKind::kSafetensors),
             "unsupported: tensor 'signed': qint8[3, 4] is quantized, safetensors has no place for its scales "
             "(dequantize it "
             "first, or save a .pt file)");
-  EXPECT_EQ(error("sparse_2.13.pt", "a.npz", WeightFormat::kNpz),
+  EXPECT_EQ(error("sparse_2.13.pt", "a.npz", FileKind::kNpz),
             "unsupported: tensor 'coo': float32[3, 3] (sparse_coo) is sparse, npy holds dense tensors only "
             "(make it dense "
             "first, or save a .pt file)");

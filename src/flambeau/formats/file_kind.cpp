@@ -3,110 +3,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/bytes.h"
 #include "flambeau/base/error.h"
-#include "flambeau/formats/gguf/gguf.h"
-#include "flambeau/formats/npy/npy.h"
-#include "flambeau/formats/safetensors/safetensors.h"
-#include "flambeau/formats/shards/shard_index.h"
-#include "flambeau/formats/state_dict/torch_readers.h"
+#include "flambeau/formats/format.h"
 
 namespace flambeau {
 namespace {
 
-using enum FileKind;
-
-constexpr std::array kKinds = {
-    FileKindInfo{kUnknown, "unknown", "a file of no known kind", false},
-    FileKindInfo{kTorchSave, "torch_save", "a torch.save file (zip)", true},
-    FileKindInfo{kTorchSaveLegacy, "torch_save_legacy", "a torch.save file in the legacy form (before 1.6)",
-                 true},
-    FileKindInfo{kTorchSaveTar, "torch_save_tar", "a torch.save file in the tar form (before 0.1.10)", true},
-    FileKindInfo{kTorchScript, "torchscript", "a TorchScript module (torch.jit.save)", true},
-    FileKindInfo{kTorchScriptMobile, "torchscript_mobile",
-                 "a mobile TorchScript module (.ptl, with bytecode)", true},
-    FileKindInfo{kTorchScriptLegacy, "torchscript_legacy", "a TorchScript module in the form before 1.3",
-                 false},
-    FileKindInfo{kMobileFlatBuffer, "mobile_flatbuffer", "a mobile module in the flatbuffer form", false},
-    FileKindInfo{kPt2, "pt2", "an exported program archive (.pt2, torch.export.save)", true},
-    FileKindInfo{kPt2OldLayout, "pt2_old_layout",
-                 "an exported program in the older layout (.pt2, before 2.8)", true},
-    FileKindInfo{kProgramJson, "program_json", "an exported program without its weights (JSON)", false},
-    FileKindInfo{kProgramText, "program_text", "an exported program without its weights (text)", false},
-    FileKindInfo{kTorchPackage, "torch_package", "a torch.package archive", false},
-    FileKindInfo{kSafetensors, "safetensors", "a safetensors file", true},
-    FileKindInfo{kNpy, "npy", "a NumPy array (.npy)", true},
-    FileKindInfo{kNpz, "npz", "an archive of NumPy arrays (.npz)", true},
-    FileKindInfo{kPickle, "pickle", "a bare Python pickle", false},
-    FileKindInfo{kZip, "zip", "a zip archive of no known kind", false},
-    FileKindInfo{kShardIndex, "shard_index", "weights in several files (an index of shards)", true},
-    FileKindInfo{kGguf, "gguf", "a GGUF file", true},
+constexpr const Format* kFormats[] = {
+#define FLAMBEAU_FORMAT(NAME) &k##NAME##Format,
+#include "flambeau/formats/list.def"
+#undef FLAMBEAU_FORMAT
 };
 
-bool is_npz(const zip::Reader& reader) {
-  for (const zip::Entry& entry : reader.entries()) {
-    if (!entry.name.ends_with(".npy")) return false;
+template <typename Fits>
+FileKind first_that(Fits&& fits) {
+  for (size_t i = 0; i < std::size(kFormats); ++i) {
+    if (fits(*kFormats[i])) return static_cast<FileKind>(i);
   }
-  return !reader.entries().empty();
-}
-
-FileKind recognize_archive(const RecordArchive& archive) {
-  if (is_npz(archive.zip())) return kNpz;
-  if (archive.has("archive_format")) return kPt2;
-  if (archive.has("serialized_exported_program.json")) return kPt2OldLayout;
-  if (archive.has(".data/extern_modules")) return kTorchPackage;
-  if (archive.has("bytecode.pkl") && archive.has("data.pkl")) return kTorchScriptMobile;
-  if (archive.has("constants.pkl") && archive.has("data.pkl")) return kTorchScript;
-  if (archive.has("model.json")) return kTorchScriptLegacy;
-  if (archive.has("data.pkl")) return kTorchSave;
-  return kZip;
-}
-
-// PROTO with a known version, or the text opcodes that protocol 0 starts with.
-bool starts_like_pickle(ByteSpan bytes) {
-  return bytes.size() >= 2 && ((bytes[0] == 0x80 && bytes[1] <= 5) || bytes[0] == '(' || bytes[0] == 'c');
-}
-
-// STOP at the end.
-bool looks_like_pickle(ByteSpan bytes) { return starts_like_pickle(bytes) && bytes.back() == '.'; }
-
-// An object whose first member is one of those an exported program begins with.
-bool looks_like_program(ByteSpan bytes) {
-  std::string_view text = as_text(bytes.first(std::min<size_t>(bytes.size(), 256)));
-  const auto skip_space = [&] {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  };
-  skip_space();
-  if (!text.starts_with('{')) return false;
-  text.remove_prefix(1);
-  skip_space();
-  return text.starts_with("\"graph_module\"");
+  return FileKind::kUnknown;
 }
 
 FileKind recognize_plain(ByteSpan bytes) {
-  if (looks_like_program(bytes)) return kProgramJson;
-  if (looks_like_shard_index(bytes)) return kShardIndex;
-  if (as_text(bytes).starts_with("#| flambeau text ")) return kProgramText;
-  if (looks_like_torch_tar(bytes))
-    return kTorchSaveTar;  // torch.load tries tar first, whatever else would fit
-  if (looks_like_npy(bytes)) return kNpy;
-  if (looks_like_gguf(bytes)) return kGguf;
-  if (bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF") return kMobileFlatBuffer;
-  if (looks_like_torch_legacy(bytes)) return kTorchSaveLegacy;
-  if (looks_like_safetensors(bytes)) return kSafetensors;
-  if (looks_like_pickle(bytes)) return kPickle;
-  return kUnknown;
+  return first_that([&](const Format& format) { return format.fits != nullptr && format.fits(bytes); });
+}
+
+FileKind recognize_archive(const RecordArchive& archive) {
+  return first_that(
+      [&](const Format& format) { return format.fits_archive != nullptr && format.fits_archive(archive); });
+}
+
+bool may_begin(ByteSpan first) {
+  return zip::looks_like_zip(first) || std::ranges::any_of(kFormats, [&](const Format* format) {
+           const auto begins = format->may_begin != nullptr ? format->may_begin : format->fits;
+           return begins != nullptr && begins(first);
+         });
 }
 
 // Of what goes on behind these bytes.
 void refuse_unknown_start(ByteSpan first) {
-  if (zip::looks_like_zip(first) || starts_like_pickle(first) || starts_like_safetensors(first) ||
-      recognize_plain(first) != kUnknown) {
-    return;
-  }
+  if (may_begin(first)) return;
   const std::string_view foreign = foreign_kind(first);
   throw Error(ErrorCode::kUnsupported,
               fmt::format("is no regular file, and what it begins with is {}",
@@ -120,7 +59,24 @@ std::shared_ptr<Mapping> open_model_file(const std::string& path) {
   return Mapping::open(path, FileApi::system(), refuse_unknown_start);
 }
 
-const FileKindInfo& file_kind_info(FileKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+const Format& format_of(FileKind kind) { return *kFormats[static_cast<size_t>(kind)]; }
+std::span<const Format* const> all_formats() { return kFormats; }
+
+FileKindInfo file_kind_info(FileKind kind) {
+  const Format& format = format_of(kind);
+  return {kind, format.name, format.description, format.has_weights(), format.can_write()};
+}
+
+bool is_program_kind(FileKind kind) { return format_of(kind).has_programs(); }
+
+std::optional<FileKind> weight_format_for(std::string_view path) {
+  const FileKind found = first_that([&](const Format& format) {
+    return std::ranges::any_of(format.writer.endings, [&](std::string_view ending) {
+      return !ending.empty() && path.ends_with(ending);
+    });
+  });
+  return found == FileKind::kUnknown ? std::nullopt : std::optional(found);
+}
 
 FileKind recognize(const std::shared_ptr<Mapping>& mapping) { return recognize_file(mapping).kind; }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "flambeau/base/files/mapping.h"
@@ -11,27 +13,11 @@ namespace flambeau {
 
 class RecordArchive;
 
+// One for each line of list.def.
 enum class FileKind : uint8_t {
-  kUnknown,
-  kTorchSave,          // torch.save, zip (since 1.6)
-  kTorchSaveLegacy,    // torch.save, a row of pickles (0.1.10 to 1.5)
-  kTorchSaveTar,       // torch.save, tar (before 0.1.10)
-  kTorchScript,        // torch.jit.save
-  kTorchScriptMobile,  // _save_for_lite_interpreter (.ptl)
-  kTorchScriptLegacy,  // torch.jit.save before 1.3: model.json inside
-  kMobileFlatBuffer,   // .ptl / .ff flatbuffer
-  kPt2,                // torch.export.save, today's archive
-  kPt2OldLayout,       // torch.export.save before 2.8
-  kProgramJson,        // the program of one of these on its own
-  kProgramText,        // the same as text that people can edit
-  kTorchPackage,       // torch.package
-  kSafetensors,
-  kNpy,
-  kNpz,
-  kPickle,      // a bare pickle
-  kZip,         // a zip archive of no known kind
-  kShardIndex,  // the index of weights in several files, as Hugging Face writes it
-  kGguf,
+#define FLAMBEAU_FORMAT(NAME) k##NAME,
+#include "flambeau/formats/list.def"
+#undef FLAMBEAU_FORMAT
 };
 
 struct FileKindInfo {
@@ -39,13 +25,14 @@ struct FileKindInfo {
   std::string_view name;         // for scripts: "torch_save"
   std::string_view description;  // for people
   bool has_weights;              // load_checkpoint can open it
+  bool can_write;                // save_checkpoint can write it
 };
-const FileKindInfo& file_kind_info(FileKind kind);
+FileKindInfo file_kind_info(FileKind kind);
 // Whether it holds exported programs.
-inline bool is_program_kind(FileKind kind) {
-  return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson ||
-         kind == FileKind::kProgramText;
-}
+bool is_program_kind(FileKind kind);
+// The kind that a file's ending asks for where weights are written: ".pt", ".pth", ".bin", ".ckpt",
+// ".safetensors", ".npz". Nothing for another ending.
+std::optional<FileKind> weight_format_for(std::string_view path);
 
 // Mapping::open, but what comes through a pipe or from a device is read to its end only when its first bytes
 // are those of a kind of file that is known; otherwise throws Error(kUnsupported).

@@ -44,6 +44,7 @@ struct Inspection {
   std::optional<int64_t> format_version;  // the archive's "version" record
   std::string byte_order;                 // "little", "big"; empty when the kind has none
   std::vector<RecordInfo> records;        // of zip and tar archives
+  bool records_are_files = false;         // beside the file, which is an index of them
   std::optional<Checkpoint> checkpoint;   // the tensors, where the kind has them
   // What the file says of itself by name: safetensors' and GGUF's metadata.
   std::vector<std::pair<std::string, std::string>> metadata;

@@ -21,7 +21,7 @@ const char* const kGolden = "views_2.13.pt";
 
 struct Format {
   const char* name;
-  WeightFormat format;
+  FileKind format;
 };
 
 class SaveFault : public ::testing::TestWithParam<Format> {
@@ -91,9 +91,9 @@ TEST_P(SaveFault, AFullDisk) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, SaveFault,
-                         ::testing::Values(Format{"a.pt", WeightFormat::kTorchSave},
-                                           Format{"a.safetensors", WeightFormat::kSafetensors},
-                                           Format{"a.npz", WeightFormat::kNpz}),
+                         ::testing::Values(Format{"a.pt", FileKind::kTorchSave},
+                                           Format{"a.safetensors", FileKind::kSafetensors},
+                                           Format{"a.npz", FileKind::kNpz}),
                          [](const auto& test) { return std::string(test.param.name).substr(2); });
 
 // Row 58: the mapping of the old file outlives its name.
@@ -103,11 +103,11 @@ TEST(SaveOverItself, LaterReadsStayValid) {
   write_file(path, read_file(golden_file(kGolden)));
   const std::vector<std::string> expected = TensorLines::of(load_checkpoint(golden_file(kGolden)));
   const Checkpoint checkpoint = load_checkpoint(path);
-  save_checkpoint(checkpoint, path, WeightFormat::kTorchSave);
+  save_checkpoint(checkpoint, path, FileKind::kTorchSave);
   EXPECT_TRUE(read_file(path) == read_file(golden_file(kGolden)));
   ConvertOptions options;
   options.dtype = DType::kFloat16;
-  save_checkpoint(transform(load_checkpoint(path), options), path, WeightFormat::kTorchSave);
+  save_checkpoint(transform(load_checkpoint(path), options), path, FileKind::kTorchSave);
   EXPECT_EQ(TensorLines::of(checkpoint), expected) << "the first mapping";
   EXPECT_EQ(load_checkpoint(path).find("base")->dtype(), DType::kFloat16);
 }
@@ -121,7 +121,7 @@ TEST(SaveOverItself, AlsoWhatIsReadLate) {
     write_file(folder / "other", "something else");
     std::filesystem::rename(folder / "other", path);
     EXPECT_EQ(TensorLines::of(checkpoint), TensorLines::of(load_checkpoint(golden_file(name))));
-    save_checkpoint(checkpoint, path, WeightFormat::kTorchSave);
+    save_checkpoint(checkpoint, path, FileKind::kTorchSave);
     EXPECT_EQ(TensorLines::of(load_checkpoint(path)), TensorLines::of(checkpoint));
   }
 }
@@ -139,8 +139,8 @@ TEST(TwoWriters, LeaveOneCompleteFile) {
   };
   const Checkpoint ones = make(1), twos = make(2);
   for (int round = 0; round < 20; ++round) {
-    std::thread other([&] { save_checkpoint(ones, path, WeightFormat::kTorchSave); });
-    save_checkpoint(twos, path, WeightFormat::kTorchSave);
+    std::thread other([&] { save_checkpoint(ones, path, FileKind::kTorchSave); });
+    save_checkpoint(twos, path, FileKind::kTorchSave);
     other.join();
     const Checkpoint found = load_checkpoint(path);
     const std::vector<float> values = testing::values_of<float>(*found.find("x"));
@@ -156,7 +156,7 @@ TEST(SaveCheckpointMode, KeepsTheModeOfTheOldFile) {
   const std::string path = folder / "a.pt";
   write_file(path, "old");
   std::filesystem::permissions(path, std::filesystem::perms(0640));
-  save_checkpoint(load_checkpoint(golden_file(kGolden)), path, WeightFormat::kTorchSave);
+  save_checkpoint(load_checkpoint(golden_file(kGolden)), path, FileKind::kTorchSave);
   EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0640));
 }
 

@@ -194,7 +194,7 @@ void write_outcomes(const std::string& path, const Case& made, const std::vector
     for (const auto& [name, tensor] : outcomes[n].buffers)
       tensors.push_back({fmt::format("{}.state.{}", n, name), tensor});
   }
-  save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), path, WeightFormat::kTorchSave);
+  save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), path, FileKind::kTorchSave);
 }
 
 Case make_case(nn::Session& session, uint64_t seed) {

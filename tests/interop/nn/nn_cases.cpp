@@ -117,7 +117,7 @@ Inputs read_inputs(const std::string& path) {
 }
 
 void save(NamedTensors tensors, const std::string& path) {
-  save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), path, WeightFormat::kTorchSave);
+  save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), path, FileKind::kTorchSave);
 }
 
 int init(const std::string& name, const std::string& out) {

@@ -77,8 +77,8 @@ TEST(Gguf, IsACheckpointLikeOthers) {
   options.keep_sharing = false;
   const Checkpoint converted = transform(std::move(checkpoint), options);
   MemorySink sink, npz;
-  write_checkpoint(npz, converted, WeightFormat::kNpz);
-  write_checkpoint(sink, converted, WeightFormat::kSafetensors);
+  write_checkpoint(npz, converted, FileKind::kNpz);
+  write_checkpoint(sink, converted, FileKind::kSafetensors);
   const Checkpoint again = load_checkpoint(Mapping::from_buffer(sink.take()));
   EXPECT_EQ(again.tensors().size(), 10U);
   EXPECT_EQ(again.find("blocks.Q4_K")->dtype(), DType::kFloat16);

@@ -7,8 +7,9 @@
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/format.h"
 #include "flambeau/formats/pt2/archive_names.h"
-#include "flambeau/formats/pt2/package.h"
+#include "flambeau/formats/pt2/package_readers.h"
 #include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/record_pickle.h"
 #include "flambeau/graph/text/parse.h"
@@ -304,7 +305,7 @@ class ArchiveReader {
 };
 
 // The layout of PyTorch 2.1 to 2.7: everything in torch.save files.
-void read_zip_layout(const std::shared_ptr<const RecordArchive>& archive, Package& package) {
+void read_zip_records(const std::shared_ptr<const RecordArchive>& archive, Package& package) {
   const auto take = [&](std::string_view name) { return storage_of(archive, archive->get(name)); };
   const auto weights = [&](std::string_view name, std::string_view old_name) -> std::vector<Weight> {
     const std::string_view found = archive->has(name) ? name : old_name;
@@ -337,6 +338,14 @@ void read_zip_layout(const std::shared_ptr<const RecordArchive>& archive, Packag
           fmt::format("the record '{}' is not part of the layout; left out", printable(name)));
     }
   }
+}
+
+void add_lone_program(Package& package, graph::ExportedProgram program) {
+  package.layout = PackageLayout::kJson;
+  Model& model = package.models.emplace_back();
+  model.name = "model";
+  model.program = std::move(program);
+  model.program.has_weights = false;
 }
 
 }  // namespace
@@ -387,37 +396,40 @@ void take_weights(Package& package, const Package& from) {
   }
 }
 
+void read_archive_layout(const RecognizedFile& file, const std::shared_ptr<Mapping>& /*mapping*/,
+                         Package& package) {
+  package.layout = PackageLayout::kArchive;
+  ArchiveReader(file.archive, package).read();
+}
+
+void read_zip_layout(const RecognizedFile& file, const std::shared_ptr<Mapping>& /*mapping*/,
+                     Package& package) {
+  package.layout = PackageLayout::kZip;
+  read_zip_records(file.archive, package);
+}
+
+void read_program_json(const RecognizedFile& /*file*/, const std::shared_ptr<Mapping>& mapping,
+                       Package& package) {
+  add_lone_program(package, read_program(as_text(mapping->bytes()), package.notes));
+}
+
+void read_program_text(const RecognizedFile& /*file*/, const std::shared_ptr<Mapping>& mapping,
+                       Package& package) {
+  add_lone_program(package, graph::parse_text(as_text(mapping->bytes())));
+}
+
 Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
-  const auto read = [&] {
-    Package package;
-    switch (file.kind) {
-      case FileKind::kPt2:
-        package.layout = PackageLayout::kArchive;
-        ArchiveReader(file.archive, package).read();
-        break;
-      case FileKind::kPt2OldLayout:
-        package.layout = PackageLayout::kZip;
-        read_zip_layout(file.archive, package);
-        break;
-      case FileKind::kProgramJson:
-      case FileKind::kProgramText: {
-        package.layout = PackageLayout::kJson;
-        const std::string_view text = as_text(mapping->bytes());
-        Model& model = package.models.emplace_back();
-        model.name = "model";
-        model.program =
-            file.kind == FileKind::kProgramText ? graph::parse_text(text) : read_program(text, package.notes);
-        model.program.has_weights = false;
-        break;
-      }
-      default:
-        throw Error(ErrorCode::kUnsupported,
-                    fmt::format("is no exported program: it is {}", file_kind_info(file.kind).description),
-                    "give a file that torch.export.save wrote");
+  return mapping->reading([&] {
+    const Format& format = format_of(file.kind);
+    if (!format.has_programs()) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("is no exported program: it is {}", format.description),
+                  "give a file that torch.export.save wrote");
     }
+    Package package;
+    format.read_programs(file, mapping, package);
     return package;
-  };
-  return mapping->reading(read);
+  });
 }
 
 Package read_package(const std::shared_ptr<Mapping>& mapping) {

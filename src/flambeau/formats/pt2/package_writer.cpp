@@ -246,7 +246,7 @@ void add_checkpoint(zip::Writer& writer, std::string_view name, const std::vecto
     entries.push_back(
         {weight.name, weight.tensor, weight.is_parameter ? TensorRole::kParameter : TensorRole::kTensor});
   }
-  const Checkpoint checkpoint = CheckpointBuilder::from_entries(std::move(entries), false);
+  const Checkpoint checkpoint = CheckpointBuilder::from_entries(std::move(entries), {}, false);
   // The size stands before the bytes, so they are made twice; the weights themselves are never copied.
   CountingSink counter;
   write_torch_zip(counter, checkpoint, {}, Progress::silent());

@@ -5,55 +5,23 @@
 #include <algorithm>
 
 #include "flambeau/archive/pickle/globals.h"
-#include "flambeau/archive/tar_reader.h"
-#include "flambeau/formats/checkpoint_builder.h"
-#include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/safety/pickle_uses.h"
 #include "flambeau/formats/safety/safety_checker.h"
 #include "flambeau/formats/safety/safety_program.h"
-#include "flambeau/formats/shards/shard_index.h"
-#include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau {
 namespace safety {
 namespace {
 
-bool is_torchscript(FileKind kind) {
-  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
-         kind == FileKind::kTorchScriptLegacy;
-}
-
-// The ways that are meant for a file of this kind; the others give an error.
-Openings meant_for(FileKind kind) {
-  constexpr Openings kWeights = bit(Opening::kWeightsOnly) | bit(Opening::kFull);
-  switch (kind) {
-    case FileKind::kTorchSave:
-    case FileKind::kTorchSaveLegacy:
-      return kWeights;
-    case FileKind::kTorchSaveTar:
-      return bit(Opening::kFull);
-    case FileKind::kTorchScript:
-      return bit(Opening::kFull) | bit(Opening::kModel);
-    case FileKind::kTorchScriptMobile:
-    case FileKind::kTorchScriptLegacy:
-    case FileKind::kMobileFlatBuffer:
-    case FileKind::kPt2:
-    case FileKind::kPt2OldLayout:
-      return bit(Opening::kModel);
-    default:
-      return 0;
-  }
-}
-
-std::string remedy_of(FileKind kind, Opening opening, Outcome outcome) {
+std::string remedy_of(const Format& format, Opening opening, Outcome outcome) {
   if (outcome == Outcome::kHarmless) return {};
-  const bool has_tensors = file_kind_info(kind).has_weights;
+  const bool has_tensors = format.has_weights();
   if (outcome == Outcome::kRefused) {
     if (opening == Opening::kModel) return "it is no file of this kind";
     return has_tensors ? "for its tensors alone: flambeau convert FILE weights.safetensors"
                        : "it is no file of this kind";
   }
-  if (is_program_kind(kind)) return "have the model exported again by somebody you trust";
+  if (format.has_programs()) return "have the model exported again by somebody you trust";
   if (has_tensors) {
     return "take its tensors out without running anything: flambeau convert FILE weights.safetensors";
   }
@@ -102,13 +70,13 @@ Outcome Checker::outcome(Opening opening) const {
   if (worst == Severity::kDanger) return Outcome::kDangerous;
   if (worst == Severity::kCaution) return Outcome::kCaution;
   const bool is_refused = opening == Opening::kWeightsOnly && is_refused_by_weights_only_;
-  return (meant_for(report_.kind) & bit(opening)) == 0 || is_refused ? Outcome::kRefused : Outcome::kHarmless;
+  return (format().openings & bit(opening)) == 0 || is_refused ? Outcome::kRefused : Outcome::kHarmless;
 }
 
 void Checker::judge_openings() {
   for (const Opening opening : {Opening::kWeightsOnly, Opening::kFull, Opening::kModel}) {
     const Outcome found = outcome(opening);
-    report_.openings[static_cast<size_t>(opening)] = {found, remedy_of(report_.kind, opening, found)};
+    report_.openings[static_cast<size_t>(opening)] = {found, remedy_of(format(), opening, found)};
   }
 }
 
@@ -118,58 +86,23 @@ void Checker::check_plain() {
   report_.kind = recognize(mapping_);
   // From memory PyTorch looks for no tar, and unpickles one from its first byte on.
   if (is_payload_ && report_.kind == FileKind::kTorchSaveTar) report_.kind = FileKind::kPickle;
-  check_format();
-  const bool was_read_from_start =
-      report_.kind == FileKind::kPickle || report_.kind == FileKind::kTorchSaveLegacy;
-  if (!was_read_from_start) check_start();
+  if (format().check != nullptr) {
+    format().check(*this);
+  } else {
+    check_unknown();
+  }
+  if (!was_read_from_start_) check_start();
   check_zip_behind();
 }
 
-void Checker::check_format() {
-  const ByteSpan bytes = mapping_->bytes();
-  const PickleVisitor visit = [this](const pickle::Tree& tree, std::string_view place) {
-    judge(tree, place);
-  };
-  switch (report_.kind) {
-    case FileKind::kPickle: {
-      is_refused_by_weights_only_ = true;
-      return check_pickle(bytes, "");
-    }
-    case FileKind::kTorchSaveLegacy: {
-      TorchFile file = read_torch_legacy(mapping_, visit);
-      check_rest(file.end, "the last storage");
-      CheckpointBuilder::from_torch(report_.kind, std::move(file), mapping_->size());
-      return;
-    }
-    case FileKind::kTorchSaveTar:
-      return check_tar();
-    case FileKind::kSafetensors:
-    case FileKind::kNpy:
-    case FileKind::kGguf:
-      load_checkpoint(mapping_);
-      return;
-    case FileKind::kShardIndex:
-      for (const std::string& file : read_shard_index(as_text(bytes)).files) {
-        find(Severity::kCaution, "file", file,
-             "this index leads to another file, which must be checked itself");
-      }
-      return;
-    case FileKind::kProgramJson:
-    case FileKind::kProgramText:
-      for (const pt2::Model& model : pt2::read_package(mapping_).models) {
-        check_program(model.program, [&](Severity severity, std::string message) {
-          find(severity, "program", "", std::move(message), bit(Opening::kModel));
-        });
-      }
-      return;
-    case FileKind::kMobileFlatBuffer:
-      return find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
-    default: {
-      const std::string_view foreign = foreign_kind(bytes);
-      return find(Severity::kDanger, "file", "",
-                  foreign.empty() ? std::string("the bytes fit no kind of file that Flambeau knows")
-                                  : fmt::format("this is {}, not a file of PyTorch", foreign));
-    }
+void Checker::check_unknown() {
+  const std::string_view foreign = foreign_kind(bytes());
+  if (report_.kind != FileKind::kUnknown) {
+    find(Severity::kDanger, "file", "", fmt::format("nobody knows what is in {}", format().description));
+  } else if (foreign.empty()) {
+    find(Severity::kDanger, "file", "", "the bytes fit no kind of file that Flambeau knows");
+  } else {
+    find(Severity::kDanger, "file", "", fmt::format("this is {}, not a file of PyTorch", foreign));
   }
 }
 
@@ -177,26 +110,6 @@ void Checker::check_rest(size_t end, std::string_view after) {
   if (end >= mapping_->size()) return;
   find(Severity::kCaution, "file", "",
        fmt::format("{} bytes follow {}, and nothing says what they are", mapping_->size() - end, after));
-}
-
-void Checker::check_tar() {
-  const ByteSpan bytes = mapping_->bytes();
-  // Python's tar reader lets links and extended headers change names and contents.
-  for (const tar::Member& member : tar::read_other_members(bytes)) {
-    find(Severity::kDanger, "tar", member.name,
-         "is no plain file: it could pass for another member, which torch.save never wrote");
-  }
-  for (const tar::Member& member : tar::read_members(bytes)) {
-    const bool is_known = member.name == "sys_info" || member.name == "pickle" || member.name == "storages" ||
-                          member.name == "tensors";
-    if (is_known) continue;
-    find(Severity::kCaution, "tar", member.name,
-         "is no member that torch.save wrote, and nothing says what it is");
-  }
-  const PickleVisitor visit = [this](const pickle::Tree& tree, std::string_view place) {
-    judge(tree, place);
-  };
-  CheckpointBuilder::from_torch(report_.kind, read_torch_tar(mapping_, visit), mapping_->size());
 }
 
 void Checker::check_start() {
@@ -292,15 +205,15 @@ void Checker::judge_beginning(ByteSpan bytes, const Error& error, std::string_vi
 
 // TorchScript finds the classes of its pickles in the archive's own code, whatever their names are.
 GlobalVerdict Checker::verdict_on(const pickle::Node::GlobalName& name) const {
-  const GlobalVerdict verdict = judge_global(name, is_torchscript(report_.kind));
-  if (verdict != GlobalVerdict::kUnknown || !archive_ || !is_torchscript(report_.kind)) return verdict;
+  const GlobalVerdict verdict = judge_global(name, format().is_torchscript);
+  if (verdict != GlobalVerdict::kUnknown || !archive_ || !format().is_torchscript) return verdict;
   std::string record = fmt::format("code/{}.py", name.module);
   std::replace(record.begin(), record.end() - 3, '.', '/');
   return archive_->has(record) ? GlobalVerdict::kTorchScript : verdict;
 }
 
 Openings Checker::unpicklers() const {
-  return is_torchscript(report_.kind) || is_program_kind(report_.kind)
+  return format().is_torchscript || format().has_programs()
              ? static_cast<Openings>(bit(Opening::kFull) | bit(Opening::kModel))
              : bit(Opening::kFull);
 }
@@ -336,11 +249,33 @@ void Checker::judge(const pickle::Tree& tree, std::string_view record) {
     find(Severity::kDanger, "pickle", record, fmt::format("unpickling would import {} more names", unseen),
          unpicklers());
   }
-  if (is_torchscript(report_.kind)) return;  // another unpickler reads these, in which names do nothing
+  if (format().is_torchscript) return;  // another unpickler reads these, in which names do nothing
   for (std::string& misuse : find_misuses(tree)) {
     find(Severity::kDanger, "pickle", record, fmt::format("unpickling {}", misuse));
   }
 }
+
+void Checker::check_programs(const pt2::Package& package, std::string (*record)(const pt2::Model& model)) {
+  for (const pt2::Model& model : package.models) {
+    check_program(model.program, [&](Severity severity, std::string message) {
+      find(severity, "program", record(model), std::move(message), bit(Opening::kModel));
+    });
+  }
+}
+
+void Checker::check_files_beside(std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    find(Severity::kCaution, "file", name, "this index leads to another file, which must be checked itself");
+  }
+}
+
+void check_bare_pickle(Checker& checker) {
+  checker.set_refused_by_weights_only();
+  checker.set_read_from_start();
+  checker.check_pickle(checker.bytes(), "");
+}
+
+void check_by_opening(Checker& checker) { load_checkpoint(checker.file(), checker.mapping()); }
 
 }  // namespace safety
 

@@ -5,20 +5,12 @@
 #include <unordered_map>
 
 #include "flambeau/base/ascii.h"
-#include "flambeau/formats/checkpoint_builder.h"
-#include "flambeau/formats/pt2/archive_names.h"
-#include "flambeau/formats/pt2/package.h"
-#include "flambeau/formats/pt2/payload_config.h"
 #include "flambeau/formats/record_pickle.h"
 #include "flambeau/formats/safety/safety_checker.h"
-#include "flambeau/formats/safety/safety_program.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau::safety {
 namespace {
-
-using pickle::Kind;
-using pickle::Node;
 
 std::string lowered(std::string_view text) {
   std::string result(text);
@@ -26,12 +18,6 @@ std::string lowered(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return result;
-}
-
-bool is_elf(ByteSpan bytes) {
-  return as_text(bytes).starts_with(
-      "\x7f"
-      "ELF");
 }
 
 // Names that readers of PyTorch ask for; they find them in any case.
@@ -43,24 +29,13 @@ bool is_asked_for(std::string_view lower) {
          lower.starts_with("code/") || lower.starts_with("serialized_");
 }
 
-std::vector<pt2::Payload> read_table(RecordJsonReader& texts, const zip::Entry& entry) {
-  return texts.read(entry, [](std::string_view text, const json::Limits& limits) {
-    return pt2::read_payload_config(text, limits);
-  });
-}
-
-// The keys of storages that a torch.save pickle names.
-std::set<std::string, std::less<>> storage_keys(const pickle::Tree& tree) {
-  std::set<std::string, std::less<>> keys;
-  for (const Node* node : tree.persistents()) {
-    const Node& id = *node->persistent_id();
-    if (!id.is(Kind::kTuple) || id.items().size() < 3) continue;
-    if (id.items()[2]->is(Kind::kString)) keys.emplace(id.items()[2]->as_string());
-  }
-  return keys;
-}
-
 }  // namespace
+
+bool is_elf(ByteSpan bytes) {
+  return as_text(bytes).starts_with(
+      "\x7f"
+      "ELF");
+}
 
 void Checker::check_zip() {
   const bool is_sound = guarded("zip", "", [&] {
@@ -71,27 +46,12 @@ void Checker::check_zip() {
   if (!is_sound || is_bomb(archive_->zip())) return;
   check_checksums();
   check_names();
-  switch (report_.kind) {
-    case FileKind::kTorchSave:
-      check_torch_save();
-      break;
-    case FileKind::kTorchScript:
-    case FileKind::kTorchScriptMobile:
-    case FileKind::kTorchScriptLegacy:
-      check_torchscript();
-      break;
-    case FileKind::kPt2:
-      check_package();
-      break;
-    case FileKind::kPt2OldLayout:
-      check_old_package();
-      break;
-    case FileKind::kNpz:
-      break;  // all its records are arrays, which are read below
-    default:
-      check_unknown_zip();
+  if (format().check != nullptr) {
+    format().check(*this);
+  } else {
+    check_unknown_zip();
   }
-  const bool has_tensors = file_kind_info(report_.kind).has_weights && !is_program_kind(report_.kind);
+  const bool has_tensors = format().has_weights() && !format().has_programs();
   if (has_tensors) guarded("tensors", "", [&] { load_checkpoint(mapping_); });
 }
 
@@ -214,116 +174,6 @@ void Checker::check_unaccounted_bytes(const zip::Entry& entry) {
   });
 }
 
-// ---- the kinds
-
-void Checker::check_torch_save() {
-  std::set<std::string, std::less<>> keys;
-  guarded("pickle", "data.pkl", [&] {
-    const std::shared_ptr<Mapping> inner = contents(archive_->get("data.pkl"));
-    const std::string_view record = archive_->get("data.pkl").name;
-    check_pickle(inner->bytes(), record);
-    try {
-      keys = storage_keys(pickle::parse(inner->bytes(), nullptr, limits_for(inner->bytes())).tree);
-    } catch (const Error&) {
-      return;  // there is a finding already
-    }
-  });
-  for (const std::string_view name : archive_->names()) {
-    const bool is_storage = name.starts_with("data/") && keys.contains(name.substr(5));
-    if (name == "data.pkl" || is_storage || is_marker(name)) continue;
-    check_unaccounted(name, archive_->get(name));
-  }
-}
-
-void Checker::check_torchscript() {
-  size_t code_files = 0;
-  for (const std::string_view name : archive_->names()) {
-    const zip::Entry& entry = archive_->get(name);
-    if (name.starts_with("code/") && name.ends_with(".py")) ++code_files;
-    if (inflates_too_much(archive_->zip(), entry)) continue;
-    guarded("zip", entry.name, [&] {
-      const std::shared_ptr<Mapping> inner = contents(entry);
-      if (name.ends_with(".pkl")) return check_pickle(inner->bytes(), entry.name);
-      if (is_elf(inner->bytes()) || name.ends_with(".so")) {
-        find(Severity::kDanger, "library", entry.name, "compiled code, which loading the model would run");
-      }
-    });
-  }
-  // Mobile modules may have bytecode alone.
-  find(Severity::kCaution, "code", "",
-       code_files == 0
-           ? std::string("a TorchScript module, which runs when it is loaded and called")
-           : fmt::format("{} TorchScript code files, which run when the module is loaded and called",
-                         code_files),
-       bit(Opening::kFull) | bit(Opening::kModel));
-  is_refused_by_weights_only_ = true;
-}
-
-void Checker::check_programs() {
-  guarded("program", "", [&] {
-    for (const pt2::Model& model : pt2::read_package({report_.kind, archive_}, mapping_).models) {
-      check_program(model.program, [&](Severity severity, std::string message) {
-        find(severity, "program", pt2::model_record(model.name), std::move(message), bit(Opening::kModel));
-      });
-    }
-  });
-}
-
-// What PyTorch unpickles of an exported program stands in tables: which payload is raw bytes and which a file
-// of torch.save. Everything else has its name.
-void Checker::check_package() {
-  RecordJsonReader texts(archive_->zip());
-  std::set<std::string, std::less<>> raw = {std::string(pt2::kFormat), std::string(pt2::kArchiveVersion)};
-  std::set<std::string, std::less<>> saved;    // by torch.save
-  std::set<std::string, std::less<>> pickled;  // by Python
-  const auto add_table = [&](const std::string& record, std::string_view folder) {
-    if (!archive_->has(record)) return;
-    raw.insert(record);
-    guarded("program", record, [&] {
-      for (const pt2::Payload& payload : read_table(texts, archive_->get(record))) {
-        std::string path = std::string(folder).append(payload.path);
-        const bool is_object = folder == pt2::kConstants && payload.path.starts_with(pt2::kObjectPrefix);
-        const bool is_opaque = folder == pt2::kConstants && payload.path.starts_with(pt2::kOpaquePrefix);
-        (is_opaque ? pickled : payload.is_pickled || is_object ? saved : raw).insert(std::move(path));
-      }
-    });
-  };
-  for (const std::string_view name : archive_->names()) {
-    if (!name.starts_with(pt2::kModels) || !name.ends_with(".json")) continue;
-    const std::string model(name.substr(pt2::kModels.size(), name.size() - pt2::kModels.size() - 5));
-    if (model.empty()) continue;
-    raw.emplace(name);
-    add_table(pt2::weights_config_record(model), pt2::kWeights);
-    add_table(pt2::constants_config_record(model), pt2::kConstants);
-    saved.insert(pt2::sample_inputs_record(model));
-    saved.insert(fmt::format("{}{}.pt", pt2::kWeights, model));
-    saved.insert(fmt::format("{}{}.pt", pt2::kConstants, model));
-  }
-  for (const std::string_view name : archive_->names()) {
-    const zip::Entry& entry = archive_->get(name);
-    // One record may be in both tables: then it is looked at in each way.
-    if (saved.contains(name)) check_payload(entry, false);
-    if (pickled.contains(name)) check_payload(entry, true);
-    const bool is_known = raw.contains(name) || saved.contains(name) || pickled.contains(name);
-    if (is_known || name.starts_with(pt2::kExtra) || is_marker(name)) continue;
-    check_unaccounted(name, entry);
-  }
-  check_programs();
-}
-
-void Checker::check_old_package() {
-  constexpr std::string_view kSaved[] = {pt2::kZipStateDict, pt2::kZipConstants, pt2::kZipExampleInputs,
-                                         pt2::kZipOldStateDict, pt2::kZipOldConstants};
-  for (const std::string_view name : archive_->names()) {
-    if (std::ranges::find(kSaved, name) != std::end(kSaved)) {
-      check_payload(archive_->get(name), false);
-    } else if (name != pt2::kZipProgram && !name.starts_with(pt2::kZipExtra) && !is_marker(name)) {
-      check_unaccounted(name, archive_->get(name));
-    }
-  }
-  check_programs();
-}
-
 void Checker::check_unknown_zip() {
   const bool is_package = report_.kind == FileKind::kTorchPackage;
   size_t code_files = 0;
@@ -348,10 +198,10 @@ void Checker::check_payload(const zip::Entry& entry, bool is_bare_pickle) {
     if (is_bare_pickle) return check_pickle(inner->bytes(), entry.name);
     const size_t found_before = report_.findings.size();
     const FileKind kind = check_inner_file(entry, inner, bit(Opening::kModel));
-    const bool is_saved = kind == FileKind::kTorchSave || kind == FileKind::kTorchSaveLegacy;
+    const bool is_saved = (format_of(kind).openings & bit(Opening::kWeightsOnly)) != 0;
     if (is_saved || report_.findings.size() > found_before) return;
     find(Severity::kCaution, "zip", entry.name,
-         fmt::format("should be a file of torch.save, and is {}", file_kind_info(kind).description),
+         fmt::format("should be a file of torch.save, and is {}", format_of(kind).description),
          bit(Opening::kModel));
   });
 }

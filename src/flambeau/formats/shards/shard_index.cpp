@@ -11,19 +11,10 @@
 #include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/description_budget.h"
+#include "flambeau/formats/format.h"
 
 namespace flambeau {
 namespace {
-
-// A name beside the index, and nothing else: an index may come from anybody.
-void need_plain_name(const std::string& name) {
-  const bool is_plain = !name.empty() && name != "." && name != ".." &&
-                        name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
-  if (is_plain) return;
-  throw Error(ErrorCode::kUnsafe,
-              fmt::format("'{}' is not the name of a file beside the index", printable(name)),
-              "an index names files of its own folder, without a path");
-}
 
 class IndexReader {
  public:
@@ -91,6 +82,15 @@ std::string only_file(const std::filesystem::path& folder, std::string_view endi
 
 }  // namespace
 
+void need_plain_name(const std::string& name) {
+  const bool is_plain = !name.empty() && name != "." && name != ".." &&
+                        name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+  if (is_plain) return;
+  throw Error(ErrorCode::kUnsafe,
+              fmt::format("'{}' is not the name of a file beside the index", printable(name)),
+              "an index names files of its own folder, without a path");
+}
+
 ShardIndex read_shard_index(std::string_view text) { return IndexReader(text).read(); }
 
 std::string write_shard_index(const ShardIndex& index, uint64_t total_size) {
@@ -124,13 +124,23 @@ std::string weights_file_of(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::is_directory(path, failure)) return path;
   const std::filesystem::path folder(path);
-  for (const std::string_view name : {"model.safetensors", "model.safetensors.index.json",
-                                      "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-    if (std::filesystem::exists(folder / name, failure)) return (folder / name).string();
+  // In the order of the list: safetensors before torch.save.
+  std::vector<std::string> names;
+  for (const Format* format : all_formats()) {
+    if (!format->model_file.empty()) names.emplace_back(format->model_file);
   }
-  for (const std::string_view ending :
-       {".safetensors.index.json", ".bin.index.json", ".safetensors", ".bin"}) {
-    if (const std::string name = only_file(folder, ending); !name.empty()) return (folder / name).string();
+  for (const std::string& name : names) {
+    for (const std::string& file : {name, name + std::string(kIndexEnding)}) {
+      if (std::filesystem::exists(folder / file, failure)) return (folder / file).string();
+    }
+  }
+  for (const std::string_view behind : {kIndexEnding, std::string_view()}) {
+    for (const std::string& name : names) {
+      const std::string ending = std::filesystem::path(name).extension().string();
+      if (ending.empty()) continue;
+      const std::string found = only_file(folder, ending + std::string(behind));
+      if (!found.empty()) return (folder / found).string();
+    }
   }
   throw Error(ErrorCode::kNotFound, "the folder holds no weights that can be told from the others",
               "name one of its files; of a Hugging Face folder that is model.safetensors, "

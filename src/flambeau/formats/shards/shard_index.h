@@ -28,6 +28,9 @@ ShardIndex read_shard_index(std::string_view text);
 // Face sorts it.
 std::string write_shard_index(const ShardIndex& index, uint64_t total_size);
 
+// A name beside the index, and nothing else: an index may come from anybody. Throws Error(kUnsafe).
+void need_plain_name(const std::string& name);
+
 // Whether a JSON text begins as an index does.
 bool looks_like_shard_index(ByteSpan bytes);
 

@@ -17,6 +17,12 @@ namespace flambeau {
 // says, and what opening the shards throws.
 Checkpoint read_shards(const std::shared_ptr<Mapping>& index);
 
+// For every index of files beside it. Throws Error(kUnsupported) for one that came through a pipe or from
+// memory.
+void need_folder(const Mapping& index);
+// Throws as Mapping::open does, with the remedy for a file that is missing.
+std::shared_ptr<Mapping> open_beside(const std::string& path);
+
 // What was written: the index and the shards, or the one file that held everything.
 struct ShardedFiles {
   std::string main;  // the index, or the only file
@@ -29,7 +35,7 @@ struct ShardedFiles {
 // that are not all there. "x/model.safetensors" gives model-00001-of-00002.safetensors; a folder gives files
 // with Hugging Face's names. Throws Error(kInvalidArgument) for a format without shards and where the folder
 // has a file that readers would take for the model, Error(kLimit) for more than 500 files.
-ShardedFiles save_shards(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
+ShardedFiles save_shards(const Checkpoint& checkpoint, const std::string& path, FileKind format,
                          uint64_t most, Progress& progress = Progress::silent(),
                          FileApi& api = FileApi::system());
 

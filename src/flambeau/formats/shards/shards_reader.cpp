@@ -7,6 +7,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/base/nearest.h"
 #include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/format.h"
 #include "flambeau/formats/shards/shard_index.h"
 #include "flambeau/formats/shards/shards.h"
 
@@ -14,17 +15,9 @@ namespace flambeau {
 namespace {
 
 Checkpoint open_shard(const std::string& path) {
-  const std::shared_ptr<Mapping> mapping = [&] {
-    try {
-      return Mapping::open(path);
-    } catch (Error& error) {
-      if (error.code() == ErrorCode::kNotFound)
-        error.set_remedy("the index needs this file beside it: copy or download it too");
-      throw;
-    }
-  }();
+  const std::shared_ptr<Mapping> mapping = open_beside(path);
   const RecognizedFile file = recognize_file(mapping);
-  if (file.kind == FileKind::kShardIndex)
+  if (format_of(file.kind).is_index)
     throw Error(ErrorCode::kCorrupt, "a shard is an index itself").add_location("file", path);
   return load_checkpoint(file, mapping);
 }
@@ -68,31 +61,41 @@ Checkpoint read_all(const ShardIndex& index, const std::filesystem::path& folder
   entries.reserve(index.entries.size());
   for (const ShardIndex::Entry& entry : index.entries)
     entries.push_back(take(shards[entry.file], entry.tensor, index.files[entry.file]));
-  std::vector<std::pair<std::string, std::string>> skipped;
-  std::vector<std::string> notes;
+  CheckpointExtras extras;
   for (size_t i = 0; i < shards.size(); ++i) {
     const auto& list = shards[i].checkpoint.skipped();
-    skipped.insert(skipped.end(), list.begin(), list.end());
+    extras.skipped.insert(extras.skipped.end(), list.begin(), list.end());
     if (const size_t left = shards[i].by_name.size() - shards[i].taken; left != 0) {
-      notes.push_back(fmt::format("the index does not mention {} of the tensors in '{}', which are left out",
-                                  left, printable(index.files[i])));
+      extras.notes.push_back(
+          fmt::format("the index does not mention {} of the tensors in '{}', which are left out", left,
+                      printable(index.files[i])));
     }
   }
-  std::vector<std::pair<std::string, std::string>> metadata;
-  if (!shards.empty()) metadata = shards.front().checkpoint.metadata();
-  return CheckpointBuilder::from_shards(std::move(entries), std::move(skipped), std::move(metadata),
-                                        std::move(notes));
+  if (!shards.empty()) extras.metadata = shards.front().checkpoint.metadata();
+  return CheckpointBuilder::from_entries(std::move(entries), std::move(extras));
 }
 
 }  // namespace
 
-Checkpoint read_shards(const std::shared_ptr<Mapping>& index) {
-  // A pipe and memory have no folder in which the shards could be.
-  if (!index->has_file()) {
-    throw Error(ErrorCode::kUnsupported,
-                "is an index of weights in other files, which are looked for beside it",
-                "give the index as a file, or the folder it is in");
+void need_folder(const Mapping& index) {
+  if (index.has_file()) return;
+  throw Error(ErrorCode::kUnsupported,
+              "is an index of weights in other files, which are looked for beside it",
+              "give the index as a file, or the folder it is in");
+}
+
+std::shared_ptr<Mapping> open_beside(const std::string& path) {
+  try {
+    return Mapping::open(path);
+  } catch (Error& error) {
+    if (error.code() == ErrorCode::kNotFound)
+      error.set_remedy("the index needs this file beside it: copy or download it too");
+    throw;
   }
+}
+
+Checkpoint read_shards(const std::shared_ptr<Mapping>& index) {
+  need_folder(*index);
   return read_all(read_shard_index(as_text(index->bytes())),
                   std::filesystem::path(index->path()).parent_path());
 }

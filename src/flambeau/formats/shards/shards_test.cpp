@@ -41,13 +41,13 @@ std::string message_from(Body&& body, ErrorCode code) {
   return "no error";
 }
 
-class Formats : public ::testing::TestWithParam<WeightFormat> {};
+class Formats : public ::testing::TestWithParam<FileKind> {};
 
 TEST_P(Formats, ComeBackFromTheFolderAndTheIndex) {
   const TemporaryFolder folder;
   const std::string path = folder / "model/";
   const ShardedFiles written = save_shards(five_tensors(), path, GetParam(), 40);
-  const bool is_safe = GetParam() == WeightFormat::kSafetensors;
+  const bool is_safe = GetParam() == FileKind::kSafetensors;
   const std::string stem = is_safe ? "model" : "pytorch_model", ending = is_safe ? ".safetensors" : ".bin";
   EXPECT_EQ(written.main, path + stem + ending + ".index.json");
   ASSERT_EQ(written.shards.size(), 3U);
@@ -63,13 +63,12 @@ TEST_P(Formats, ComeBackFromTheFolderAndTheIndex) {
   EXPECT_EQ(inspection.records.size(), 3U);
   EXPECT_GT(inspection.file_size, 80U);
 }
-INSTANTIATE_TEST_SUITE_P(Shards, Formats,
-                         ::testing::Values(WeightFormat::kSafetensors, WeightFormat::kTorchSave));
+INSTANTIATE_TEST_SUITE_P(Shards, Formats, ::testing::Values(FileKind::kSafetensors, FileKind::kTorchSave));
 
 TEST(Shards, TheIndexIsAsHuggingFaceWritesIt) {
   const TemporaryFolder folder;
   const ShardedFiles written =
-      save_shards(five_tensors(), folder / "x.safetensors", WeightFormat::kSafetensors, 64);
+      save_shards(five_tensors(), folder / "x.safetensors", FileKind::kSafetensors, 64);
   const json::Value index = json::parse(as_text(Mapping::open(written.main)->bytes()));
   EXPECT_EQ(index.find("metadata")->find("total_size")->as_int(), 80);
   EXPECT_EQ(index.find("weight_map")->find("layer.0")->as_string(), "x-00001-of-00002.safetensors");
@@ -80,7 +79,7 @@ TEST(Shards, TheIndexIsAsHuggingFaceWritesIt) {
 
 TEST(Shards, WhatFitsIsOneFile) {
   const TemporaryFolder folder;
-  const ShardedFiles written = save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 80);
+  const ShardedFiles written = save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 80);
   EXPECT_EQ(written.main, folder / "model.safetensors");
   EXPECT_FALSE(std::filesystem::exists(folder / "model.safetensors.index.json"));
   EXPECT_EQ(load_checkpoint(folder / "").tensors().size(), 5U);
@@ -94,15 +93,15 @@ TEST(Shards, ASharedStorageIsNotCarriedAlong) {
     tensors.push_back(
         {std::to_string(i), Tensor::strided(DType::kFloat32, {{10}, {1}, i * 10}, whole.storage())});
   const ShardedFiles written =
-      save_shards(Checkpoint::from_tensors(std::move(tensors)), folder / "", WeightFormat::kTorchSave, 40);
+      save_shards(Checkpoint::from_tensors(std::move(tensors)), folder / "", FileKind::kTorchSave, 40);
   ASSERT_EQ(written.shards.size(), 4U);
   EXPECT_LT(std::filesystem::file_size(written.shards[0]), 10'000U);
 }
 
 TEST(Shards, AFileThatWouldBeTakenForTheModelIsInTheWay) {
   const TemporaryFolder folder;
-  save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 1000);
-  EXPECT_NE(message_from([&] { save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 40); },
+  save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 1000);
+  EXPECT_NE(message_from([&] { save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 40); },
                          ErrorCode::kInvalidArgument)
                 .find("is there already, and would be taken for the model instead of the shards"),
             std::string::npos);
@@ -112,12 +111,12 @@ TEST(Shards, AFileThatWouldBeTakenForTheModelIsInTheWay) {
 TEST(Shards, AFailedSaveLeavesNothingThatLooksComplete) {
   for (int failing = 1;; ++failing) {
     const TemporaryFolder folder;
-    save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 40);
+    save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 40);
     FaultyFileApi api;
     api.fail_call(failing, EIO);
     bool is_done = false;
     try {
-      save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 20, Progress::silent(), api);
+      save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 20, Progress::silent(), api);
       is_done = true;
     } catch (const Error&) {
     }
@@ -131,7 +130,7 @@ TEST(Shards, AFailedSaveLeavesNothingThatLooksComplete) {
 
 TEST(ShardErrors, MissingShard) {
   const TemporaryFolder folder;
-  const ShardedFiles written = save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 40);
+  const ShardedFiles written = save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 40);
   std::filesystem::remove(written.shards[1]);
   EXPECT_EQ(message_from([&] { load_checkpoint(folder / ""); }, ErrorCode::kNotFound),
             written.main + ": " + written.shards[1] +
@@ -142,7 +141,7 @@ TEST(ShardErrors, MissingShard) {
 
 TEST(ShardErrors, TensorNotInItsShard) {
   const TemporaryFolder folder;
-  const ShardedFiles written = save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 40);
+  const ShardedFiles written = save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 40);
   put(written.main, R"({"weight_map": {"layer.9": "model-00001-of-00003.safetensors"}})");
   const std::string text = message_from([&] { load_checkpoint(written.main); }, ErrorCode::kCorrupt);
   EXPECT_NE(
@@ -155,7 +154,7 @@ TEST(ShardErrors, TensorNotInItsShard) {
 
 TEST(ShardErrors, TensorsThatTheIndexDoesNotMentionAreNoted) {
   const TemporaryFolder folder;
-  const ShardedFiles written = save_shards(five_tensors(), folder / "", WeightFormat::kSafetensors, 40);
+  const ShardedFiles written = save_shards(five_tensors(), folder / "", FileKind::kSafetensors, 40);
   put(written.main, R"({"weight_map": {"layer.0": "model-00001-of-00003.safetensors"}})");
   const Checkpoint read = load_checkpoint(written.main);
   EXPECT_EQ(read.tensors().size(), 1U);

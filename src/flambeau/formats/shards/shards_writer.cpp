@@ -10,6 +10,7 @@
 #include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/text.h"
 #include "flambeau/formats/expansion.h"
+#include "flambeau/formats/format.h"
 #include "flambeau/formats/shards/shard_index.h"
 #include "flambeau/formats/shards/shards.h"
 #include "flambeau/formats/tensor_pieces.h"
@@ -23,10 +24,10 @@ namespace fs = std::filesystem;
 constexpr size_t kMostShards = 500;
 
 // "x/model.safetensors": the name that a single file would have.
-fs::path whole_file(const std::string& path, WeightFormat format) {
+fs::path whole_file(const std::string& path, const Format& format) {
   std::error_code failure;
   const bool is_folder = path.ends_with('/') || fs::is_directory(path, failure);
-  const fs::path name = format == WeightFormat::kSafetensors ? "model.safetensors" : "pytorch_model.bin";
+  const fs::path name = format.model_file;
   if (is_folder) return fs::path(path) / name;
   return weight_format_for(path) ? fs::path(path) : fs::path(path) / name;
 }
@@ -106,11 +107,13 @@ std::vector<std::pair<std::string, std::string>> shard_metadata(const Checkpoint
 
 }  // namespace
 
-ShardedFiles save_shards(const Checkpoint& checkpoint, const std::string& path, WeightFormat format,
+ShardedFiles save_shards(const Checkpoint& checkpoint, const std::string& path, FileKind format,
                          uint64_t most, Progress& progress, FileApi& api) {
-  if (format == WeightFormat::kNpz)
-    throw Error(ErrorCode::kInvalidArgument, "npz files have no shards", "write .safetensors or .bin");
-  const fs::path whole = whole_file(path, format);
+  if (!format_of(format).can_write() || format_of(format).model_file.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} files have no shards", format_of(format).name),
+                "write .safetensors or .bin");
+  }
+  const fs::path whole = whole_file(path, format_of(format));
   std::vector<NamedTensors> shards = split(checkpoint, most);
   const bool is_whole = shards.size() == 1;
   const fs::path index_file = whole.string() + std::string(kIndexEnding);

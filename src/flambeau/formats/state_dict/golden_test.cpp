@@ -51,7 +51,7 @@ TEST_P(GoldenStateDict, KeepsItsTensorsWhenWrittenAgain) {
   const TemporaryFolder folder;
   const std::string path = folder / (GetParam() + ".pt");
   const Checkpoint original = load_checkpoint(golden_file(GetParam()));
-  save_checkpoint(original, path, WeightFormat::kTorchSave);
+  save_checkpoint(original, path, FileKind::kTorchSave);
   EXPECT_EQ(TensorLines::of(load_checkpoint(path)), expected_lines(GetParam()));
 }
 
@@ -60,7 +60,7 @@ class TodaysStateDict : public ::testing::TestWithParam<std::string> {};
 TEST_P(TodaysStateDict, ComesBackByteForByte) {
   const TemporaryFolder folder;
   const std::string path = folder / GetParam();
-  save_checkpoint(load_checkpoint(golden_file(GetParam())), path, WeightFormat::kTorchSave);
+  save_checkpoint(load_checkpoint(golden_file(GetParam())), path, FileKind::kTorchSave);
   EXPECT_TRUE(read_file(path) == read_file(golden_file(GetParam())));
 }
 
@@ -68,8 +68,8 @@ TEST_P(GoldenStateDict, IsWrittenTheSameWayEveryTime) {
   const TemporaryFolder folder;
   (void)std::filesystem::create_directory(folder / "other");
   const std::string first = folder / "a.pt", second = folder / "other/a.pt";
-  save_checkpoint(load_checkpoint(golden_file(GetParam())), first, WeightFormat::kTorchSave);
-  save_checkpoint(load_checkpoint(first), second, WeightFormat::kTorchSave);
+  save_checkpoint(load_checkpoint(golden_file(GetParam())), first, FileKind::kTorchSave);
+  save_checkpoint(load_checkpoint(first), second, FileKind::kTorchSave);
   EXPECT_TRUE(read_file(first) == read_file(second));
 }
 

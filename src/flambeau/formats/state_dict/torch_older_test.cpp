@@ -117,7 +117,7 @@ TEST_F(Legacy, EveryPickleIsVisited) {
 TEST_F(Legacy, ClassesWithSourceBecomeClasses) {
   const testing::TemporaryFolder folder;
   save_checkpoint(load_checkpoint(golden_file("legacy_module_2.13.pt")), folder / "a.pt",
-                  WeightFormat::kTorchSave);
+                  FileKind::kTorchSave);
   const Checkpoint checkpoint = load_checkpoint(folder / "a.pt");
   EXPECT_TRUE(checkpoint.tree().root()->as_call().callee->is_global("net.Net"));
 }

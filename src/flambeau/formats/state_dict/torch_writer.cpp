@@ -5,6 +5,7 @@
 #include "flambeau/archive/pickle/writer.h"
 #include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/format.h"
 #include "flambeau/formats/state_dict/persistent_ids.h"
 #include "flambeau/formats/state_dict/tensor_pickler.h"
 #include "flambeau/formats/tensor_pieces.h"
@@ -52,16 +53,12 @@ std::string pickled(const Checkpoint& checkpoint, const pickle::Substitutions& s
   }
 }
 
-bool has_torchscript(FileKind kind) {
-  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
-}
-
 }  // namespace
 
 void write_torch_zip(ByteSink& sink, const Checkpoint& checkpoint, const TorchSaveOptions& options,
                      Progress& progress) {
   // The objects around the tensors are of classes that only the TorchScript archive knows.
-  if (has_torchscript(checkpoint.kind())) {
+  if (format_of(checkpoint.kind()).is_torchscript) {
     return write_torch_zip(sink, Checkpoint::from_tensors(checkpoint.named()), options, progress);
   }
   pickle::Tree additions;

@@ -1,0 +1,33 @@
+import typing
+
+from flambeau._flambeau import Leaf, Tensor
+
+class Record(dict[str, typing.Any]):
+    def __getattr__(self, name: str) -> typing.Any: ...
+
+class ProfileEntry(typing.NamedTuple):
+    node: str
+    op: str
+    calls: int
+    seconds: float
+    bytes: int
+    flops: int
+
+class Profile(list[ProfileEntry]):
+    result: typing.Any
+
+class Program:
+    @property
+    def inputs(self) -> list[Leaf]: ...
+    @property
+    def outputs(self) -> list[Leaf]: ...
+    @property
+    def in_spec(self) -> str: ...
+    @property
+    def out_spec(self) -> str: ...
+    @property
+    def unknown_guards(self) -> list[str]: ...
+    def __call__(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any: ...
+    def profile(self, *args: typing.Any, **kwargs: typing.Any) -> Profile: ...
+    def state(self, name: str) -> Tensor: ...
+    def manual_seed(self, seed: int) -> None: ...

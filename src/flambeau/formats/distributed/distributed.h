@@ -1,0 +1,49 @@
+// The folders of torch.distributed.checkpoint: .metadata says which tensors there are, and in which pieces
+// they lie in the .distcp files beside it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flambeau/base/bytes.h"
+#include "flambeau/base/files/mapping.h"
+#include "flambeau/formats/checkpoint.h"
+#include "flambeau/tensor/tensor.h"
+
+namespace flambeau {
+
+struct DistributedIndex {
+  // A part of a tensor: a file of torch.save inside of a file.
+  struct Piece {
+    Dims offsets;  // in the tensor
+    Dims sizes;
+    size_t file = 0;  // of `files`
+    uint64_t offset = 0;
+    uint64_t length = 0;
+  };
+  struct Entry {
+    std::string name;
+    DType dtype = DType::kFloat32;
+    Dims sizes;
+    std::vector<Piece> pieces;
+  };
+  std::vector<std::string> files;   // plain names
+  std::vector<Entry> tensors;       // in the order of the index
+  std::vector<std::string> values;  // the names of what is no tensor
+};
+
+// Whether a pickle begins as such an index does.
+bool looks_like_distributed_index(ByteSpan bytes);
+
+// Nothing in the pickle is called. The pieces of a tensor cover it once, and no byte of a file belongs to two
+// of them. Throws Error(kCorrupt) located at the tensor, Error(kUnsupported) for pieces that were transformed
+// (compressed), Error(kUnsafe) for a file name that leads out of the folder, Error(kLimit).
+DistributedIndex read_distributed_index(const std::shared_ptr<Mapping>& index);
+
+// The tensors: one in a single piece is a view of its mapped file, others are put together when they are
+// read. Throws Error(kUnsupported) for an index that is not a file, Error(kNotFound) for a missing one,
+// Error(kCorrupt) where a piece is not what the index says, and what opening files throws.
+Checkpoint read_distributed(const std::shared_ptr<Mapping>& index);
+
+}  // namespace flambeau

@@ -1,0 +1,118 @@
+// TorchScript's modules as kinds of file: torch.jit.save, for mobile interpreters, and the form before 1.3.
+#include <fmt/format.h>
+
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/format.h"
+#include "flambeau/formats/inspecting.h"
+#include "flambeau/formats/safety/safety_checker.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
+
+namespace flambeau {
+namespace {
+
+bool is_mobile_module(const RecordArchive& archive) {
+  return archive.has("bytecode.pkl") && archive.has("data.pkl");
+}
+bool is_script_module(const RecordArchive& archive) {
+  return archive.has("constants.pkl") && archive.has("data.pkl");
+}
+bool is_old_script_module(const RecordArchive& archive) { return archive.has("model.json"); }
+bool is_flatbuffer_module(ByteSpan bytes) {
+  return bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF";
+}
+
+Checkpoint open_module(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
+  return CheckpointBuilder::from_torch(read_torch_zip(file.archive), mapping->size());
+}
+
+void inspect_old_module(Inspecting& inspecting) {
+  inspecting.add_archive_version();
+  inspecting.add_byte_order();
+}
+
+// 2.1 brought the serialization id.
+void inspect_module(Inspecting& inspecting) {
+  inspecting.result().producer =
+      inspecting.archive().has(".data/serialization_id") ? "PyTorch 2.1 or newer" : "PyTorch 1.4 to 2.0";
+  inspect_old_module(inspecting);
+}
+
+void check_torchscript(safety::Checker& checker) {
+  size_t code_files = 0;
+  for (const std::string_view name : checker.archive().names()) {
+    const zip::Entry& entry = checker.archive().get(name);
+    if (name.starts_with("code/") && name.ends_with(".py")) ++code_files;
+    if (inflates_too_much(checker.archive().zip(), entry)) continue;
+    checker.guarded("zip", entry.name, [&] {
+      const std::shared_ptr<Mapping> inner = checker.contents(entry);
+      if (name.ends_with(".pkl")) return checker.check_pickle(inner->bytes(), entry.name);
+      if (safety::is_elf(inner->bytes()) || name.ends_with(".so")) {
+        checker.find(Severity::kDanger, "library", entry.name,
+                     "compiled code, which loading the model would run");
+      }
+    });
+  }
+  // Mobile modules may have bytecode alone.
+  checker.find(Severity::kCaution, "code", "",
+               code_files == 0
+                   ? std::string("a TorchScript module, which runs when it is loaded and called")
+                   : fmt::format("{} TorchScript code files, which run when the module is loaded and called",
+                                 code_files),
+               bit(Opening::kFull) | bit(Opening::kModel));
+  checker.set_refused_by_weights_only();
+}
+
+void check_flatbuffer(safety::Checker& checker) {
+  checker.find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
+}
+
+}  // namespace
+
+constinit const Format kTorchScriptFormat = {
+    .name = "torchscript",
+    .description = "a TorchScript module (torch.jit.save)",
+    .fits_archive = is_script_module,
+    .open = open_module,
+    .has_structure = true,
+    .is_torchscript = true,
+    .inspect = inspect_module,
+    .note = "the code is listed, not analysed: 'flambeau extract' writes it out",
+    .openings = bit(Opening::kFull) | bit(Opening::kModel),
+    .check = check_torchscript,
+};
+
+constinit const Format kTorchScriptMobileFormat = {
+    .name = "torchscript_mobile",
+    .description = "a mobile TorchScript module (.ptl, with bytecode)",
+    .fits_archive = is_mobile_module,
+    .open = open_module,
+    .has_structure = true,
+    .is_torchscript = true,
+    .inspect = inspect_module,
+    .note = "the bytecode (bytecode.pkl) is listed, not decoded",
+    .openings = bit(Opening::kModel),
+    .check = check_torchscript,
+};
+
+constinit const Format kTorchScriptLegacyFormat = {
+    .name = "torchscript_legacy",
+    .description = "a TorchScript module in the form before 1.3",
+    .fits_archive = is_old_script_module,
+    .is_torchscript = true,
+    .inspect = inspect_old_module,
+    .note = "the module (model.json) and its tensors are listed, not decoded",
+    .openings = bit(Opening::kModel),
+    .check = check_torchscript,
+};
+
+constinit const Format kMobileFlatBufferFormat = {
+    .name = "mobile_flatbuffer",
+    .description = "a mobile module in the flatbuffer form",
+    .fits = is_flatbuffer_module,
+    .note = "the inside of the flatbuffer is not decoded",
+    .openings = bit(Opening::kModel),
+    .check = check_flatbuffer,
+};
+
+}  // namespace flambeau
