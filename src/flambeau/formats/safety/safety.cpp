@@ -8,6 +8,7 @@
 #include "flambeau/archive/tar_reader.h"
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/pt2/package.h"
+#include "flambeau/formats/safety/pickle_tensors.h"
 #include "flambeau/formats/safety/pickle_uses.h"
 #include "flambeau/formats/safety/safety_checker.h"
 #include "flambeau/formats/safety/safety_program.h"
@@ -138,6 +139,7 @@ void Checker::check_format() {
     case FileKind::kTorchSaveLegacy: {
       TorchFile file = read_torch_legacy(mapping_, visit);
       check_rest(file.end, "the last storage");
+      judge_tensors(file, "");
       CheckpointBuilder::from_torch(report_.kind, std::move(file), mapping_->size());
       return;
     }
@@ -196,7 +198,9 @@ void Checker::check_tar() {
   const PickleVisitor visit = [this](const pickle::Tree& tree, std::string_view place) {
     judge(tree, place);
   };
-  CheckpointBuilder::from_torch(report_.kind, read_torch_tar(mapping_, visit), mapping_->size());
+  TorchFile file = read_torch_tar(mapping_, visit);
+  judge_tensors(file, "");
+  CheckpointBuilder::from_torch(report_.kind, std::move(file), mapping_->size());
 }
 
 void Checker::check_start() {
@@ -337,8 +341,21 @@ void Checker::judge(const pickle::Tree& tree, std::string_view record) {
          unpicklers());
   }
   if (is_torchscript(report_.kind)) return;  // another unpickler reads these, in which names do nothing
+  // Picklers number what they keep; a gap stems from a tool that left numbers out.
+  if (tree.highest_memo_index() > (1U << 20) + 4 * tree.node_count()) {
+    find(Severity::kDanger, "pickle", record,
+         fmt::format("unpickling makes room for {} values, of which the file has {}",
+                     tree.highest_memo_index(), tree.node_count()),
+         unpicklers());
+  }
   for (std::string& misuse : find_misuses(tree)) {
     find(Severity::kDanger, "pickle", record, fmt::format("unpickling {}", misuse));
+  }
+}
+
+void Checker::judge_tensors(const TorchFile& file, std::string_view record) {
+  for (std::string& problem : find_false_tensors(file, mapping_->size())) {
+    find(Severity::kDanger, "tensors", record, std::move(problem));
   }
 }
 

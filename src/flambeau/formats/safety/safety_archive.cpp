@@ -6,6 +6,7 @@
 
 #include "flambeau/base/ascii.h"
 #include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/expansion.h"
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/payload_config.h"
@@ -47,6 +48,16 @@ std::vector<pt2::Payload> read_table(RecordJsonReader& texts, const zip::Entry& 
   return texts.read(entry, [](std::string_view text, const json::Limits& limits) {
     return pt2::read_payload_config(text, limits);
   });
+}
+
+// Of a tensor of these sizes, one element behind the other; as much as fits for more.
+uint64_t bytes_of(const graph::TensorMeta& meta) {
+  uint64_t bytes = dtype_size(meta.dtype);
+  for (const graph::SymInt& size : meta.sizes) {
+    const auto count = static_cast<uint64_t>(size.is_literal() ? size.literal() : 0);
+    if (__builtin_mul_overflow(bytes, count, &bytes)) return UINT64_MAX;
+  }
+  return bytes;
 }
 
 // The keys of storages that a torch.save pickle names.
@@ -222,11 +233,14 @@ void Checker::check_torch_save() {
     const std::shared_ptr<Mapping> inner = contents(archive_->get("data.pkl"));
     const std::string_view record = archive_->get("data.pkl").name;
     check_pickle(inner->bytes(), record);
+    TorchFile file;
     try {
-      keys = storage_keys(pickle::parse(inner->bytes(), nullptr, limits_for(inner->bytes())).tree);
+      file = read_torch_zip(archive_);
     } catch (const Error&) {
       return;  // there is a finding already
     }
+    keys = storage_keys(file.tree);
+    judge_tensors(file, record);
   });
   for (const std::string_view name : archive_->names()) {
     const bool is_storage = name.starts_with("data/") && keys.contains(name.substr(5));
@@ -276,12 +290,16 @@ void Checker::check_package() {
   std::set<std::string, std::less<>> raw = {std::string(pt2::kFormat), std::string(pt2::kArchiveVersion)};
   std::set<std::string, std::less<>> saved;    // by torch.save
   std::set<std::string, std::less<>> pickled;  // by Python
+  uint64_t zeros = 0;                          // what PyTorch makes for records without bytes
   const auto add_table = [&](const std::string& record, std::string_view folder) {
     if (!archive_->has(record)) return;
     raw.insert(record);
     guarded("program", record, [&] {
       for (const pt2::Payload& payload : read_table(texts, archive_->get(record))) {
         std::string path = std::string(folder).append(payload.path);
+        const zip::Entry* const entry = archive_->find(path);
+        if (entry != nullptr && entry->size == 0 && payload.meta)
+          zeros = std::max(zeros, bytes_of(*payload.meta));
         const bool is_object = folder == pt2::kConstants && payload.path.starts_with(pt2::kObjectPrefix);
         const bool is_opaque = folder == pt2::kConstants && payload.path.starts_with(pt2::kOpaquePrefix);
         (is_opaque ? pickled : payload.is_pickled || is_object ? saved : raw).insert(std::move(path));
@@ -307,6 +325,11 @@ void Checker::check_package() {
     const bool is_known = raw.contains(name) || saved.contains(name) || pickled.contains(name);
     if (is_known || name.starts_with(pt2::kExtra) || is_marker(name)) continue;
     check_unaccounted(name, entry);
+  }
+  if (zeros > ExpansionBudget::kFree + ExpansionBudget::kFactor * mapping_->size()) {
+    find(Severity::kCaution, "program", "",
+         fmt::format("has weights without values: loading it makes zeros of up to {} bytes for one", zeros),
+         bit(Opening::kModel));
   }
   check_programs();
 }

@@ -12,6 +12,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/formats/safety/known_globals.h"
 #include "flambeau/formats/safety/safety.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau::safety {
 
@@ -77,6 +78,7 @@ class Checker {
   void check_pickle(ByteSpan bytes, std::string_view record);
   void judge_beginning(ByteSpan bytes, const Error& error, std::string_view record);
   void judge(const pickle::Tree& tree, std::string_view record);
+  void judge_tensors(const TorchFile& file, std::string_view record);
   GlobalVerdict verdict_on(const pickle::Node::GlobalName& name) const;
   // Where a name in a pickle matters: torch.load(weights_only=True) refuses it.
   Openings unpicklers() const;
