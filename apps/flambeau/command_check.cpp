@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "commands.h"
@@ -81,7 +82,9 @@ int run_check(const CheckOptions& options, const CommonOptions& common) {
   int exit_code = kExitOk;
   for (const std::string& path : options.files) {
     try {
-      const SafetyReport found = check_safety(open_model_file(path), progress);
+      const bool is_folder = std::filesystem::is_directory(path);
+      const SafetyReport found =
+          is_folder ? check_folder_safety(path, progress) : check_safety(open_model_file(path), progress);
       if (!found.is_harmless() && exit_code == kExitOk) exit_code = kExitFound;
       if (common.json) {
         results.push_back(report::of_safety(path, found));
@@ -109,11 +112,12 @@ Command check_command() {
   auto options = std::make_shared<CheckOptions>();
   return {"check",
           "Report whether files are safe to open; exit code 0 only if so",
-          {Option("FILE", "Files to check; - is standard input", &options->files)
+          {Option("FILE", "Files or folders to check; - is standard input", &options->files)
                .required()
                .takes(Takes::kInput)},
           {{"check download.pt && echo harmless", "would opening it in Python run anything"},
            {"check --quiet *.pt", "only what is not harmless"},
+           {"check llama-folder", "shards, their index and all that lies beside them"},
            {"check - < download.pt", "from standard input"}},
           [options](const CommonOptions& common) { return run_check(*options, common); }};
 }

@@ -16,14 +16,19 @@ def address_space():
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def bomb(path, weights_only):
+def bomb(path, opening):
     """True when it asks for more memory than it is given."""
     import torch
 
     limit = address_space() + LIMIT
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     try:
-        torch.load(path, weights_only=weights_only)
+        if opening == "bomb_export":
+            from torch.export.pt2_archive._package import load_pt2  # torch.export.load hides why it failed
+
+            load_pt2(path)
+        else:
+            torch.load(path, weights_only=opening == "bomb")
     except Exception as error:
         return isinstance(error, MemoryError) or "memory" in str(error).lower()
     return False
@@ -34,6 +39,22 @@ def open_with_torch(path, opening):
 
     if opening == "load":
         torch.load(path, weights_only=False)
+    elif opening == "mmap":
+        torch.load(path, weights_only=False, mmap=True)
+    elif opening == "crash":
+        repr(torch.load(path, weights_only=False))
+    elif opening == "jit":
+        torch.jit.load(path)
+    elif opening == "opset":
+        torch.export.load(path, expected_opset_version={"aten": 10})
+    elif opening == "aoti":
+        torch._inductor.aoti_load_package(path)
+    elif opening == "numpy":
+        import numpy
+
+        loaded = numpy.load(path, allow_pickle=True)
+        for name in getattr(loaded, "files", ()):
+            loaded[name]
     elif opening == "export":
         torch.export.load(path)
     elif opening == "call":
@@ -44,8 +65,8 @@ def open_with_torch(path, opening):
         program.graph_module(*program.state_dict.values(), torch.ones(4, 3), torch.ones(1))
     elif opening == "package":
         torch.package.PackageImporter(path).import_module("evil")
-    elif opening in ("bomb", "bomb_full"):
-        return bomb(path, opening == "bomb")
+    elif opening.startswith("bomb"):
+        return bomb(path, opening)
     return False
 
 
@@ -72,14 +93,15 @@ def happens(path, opening, marker, module_folder, seconds=60):
     os.close(writer)
     end = time.time() + seconds
     said = b""
-    while time.time() < end and os.waitpid(process, os.WNOHANG)[0] == 0:
+    ended, status = 0, 0
+    while ended == 0 and time.time() < end:
         time.sleep(0.005)
-    else:
-        if time.time() >= end:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+        ended, status = os.waitpid(process, os.WNOHANG)
+    if ended == 0:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
     said = os.read(reader, 1000)
     os.close(reader)
-    did = marker.exists() or said.startswith(b"1")
+    did = marker.exists() or said.startswith(b"1") or (opening == "crash" and os.WIFSIGNALED(status))
     marker.unlink(missing_ok=True)
     return did, said[1:].decode(errors="replace")

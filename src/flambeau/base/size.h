@@ -1,6 +1,6 @@
 // A 64-bit number whose arithmetic throws where it would wrap or divide by zero: what sizes, strides, offsets
 // and the numbers that a program gives are computed with. It mixes with plain integers, and stays checked:
-// only naming int64_t leaves it.
+// only naming int64_t leaves it. Arithmetic that would leave it unseen does not compile.
 #pragma once
 
 #include <compare>
@@ -121,6 +121,34 @@ template <typename A, typename B>
 constexpr Size operator%(A a, B b) {
   return Size(a) %= Size(b);
 }
+// Each of these would go on with a plain integer, which wraps.
+template <std::integral I>
+void operator+=(I&, Size) = delete;
+template <std::integral I>
+void operator-=(I&, Size) = delete;
+template <std::integral I>
+void operator*=(I&, Size) = delete;
+template <std::integral I>
+void operator/=(I&, Size) = delete;
+template <std::integral I>
+void operator%=(I&, Size) = delete;
+template <typename A, typename B>
+  requires SizePair<A, B>
+void operator<<(A, B) = delete;
+template <typename A, typename B>
+  requires SizePair<A, B>
+void operator>>(A, B) = delete;
+template <typename A, typename B>
+  requires SizePair<A, B>
+void operator&(A, B) = delete;
+template <typename A, typename B>
+  requires SizePair<A, B>
+void operator|(A, B) = delete;
+template <typename A, typename B>
+  requires SizePair<A, B>
+void operator^(A, B) = delete;
+void operator~(Size) = delete;
+
 template <typename A, typename B>
   requires SizePair<A, B>
 constexpr Size smaller(A a, B b) {

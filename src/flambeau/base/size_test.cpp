@@ -48,6 +48,30 @@ TEST(Size, RefusesWhatWraps) {
   EXPECT_EQ(message([] { return floor_div(Size(1), 0); }), "division of a size by zero");
 }
 
+// What would go on with a plain integer does not compile.
+template <typename A, typename B>
+concept Decays =
+    requires(A a, B b) { a += b; } || requires(A a, B b) { a -= b; } || requires(A a, B b) { a *= b; } ||
+    requires(A a, B b) { a /= b; } || requires(A a, B b) { a %= b; } || requires(A a, B b) { a << b; } ||
+    requires(A a, B b) { a >> b; } || requires(A a, B b) { a & b; } || requires(A a, B b) { a | b; } ||
+    requires(A a, B b) { a ^ b; } || requires(B b) { ~b; };
+static_assert(!Decays<int64_t&, Size> && !Decays<int&, Size> && !Decays<size_t&, Size>);
+static_assert(Decays<int64_t&, int>);
+template <typename A, typename B>
+concept StaysChecked = requires(A a, B b) {
+  { a + b } -> std::same_as<Size>;
+  { a - b } -> std::same_as<Size>;
+  { a* b } -> std::same_as<Size>;
+  { a / b } -> std::same_as<Size>;
+  { a % b } -> std::same_as<Size>;
+};
+static_assert(StaysChecked<Size, int64_t> && StaysChecked<int, Size> && StaysChecked<size_t, Size> &&
+              StaysChecked<Size, Size>);
+template <typename A>
+concept HasBits = requires(A a) { a << 1; } || requires(A a) { 1 >> a; } || requires(A a) { a & 1; } ||
+                  requires(A a) { a | 1; } || requires(A a) { 1 ^ a; };
+static_assert(!HasBits<Size> && HasBits<int64_t>);
+
 TEST(Size, IsTheSameNumbersInAList) {
   const int64_t numbers[] = {1, 2, 3};
   const std::span<const Size> sizes = checked(numbers);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flambeau/base/bytes.h"
 #include "flambeau/base/files/byte_sink.h"
@@ -53,7 +54,8 @@ struct Format {
   // What a folder calls the file that stands for its weights: "model.safetensors". Those that can be written
   // may be split into shards.
   std::string_view model_file = {};
-  bool is_index = false;  // the weights are in other files, which are looked for beside it
+  // Of an index, whose weights are in other files: which these are. They are looked for beside it.
+  std::vector<std::string> (*files_beside)(const std::shared_ptr<Mapping>& mapping) = nullptr;
   WeightWriter writer = {};
 
   // The exported programs; nothing for a kind without any.
@@ -72,6 +74,7 @@ struct Format {
   void (*check)(safety::Checker& checker) = nullptr;
 
   bool has_weights() const { return open != nullptr; }
+  bool is_index() const { return files_beside != nullptr; }
   bool has_programs() const { return read_programs != nullptr; }
   bool can_write() const { return writer.write != nullptr; }
 };

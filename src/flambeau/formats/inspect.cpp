@@ -160,6 +160,7 @@ Inspection Inspecting::finish() && {
   const Format& format = format_of(file_.kind);
   if (format.has_weights()) add_checkpoint();
   if (format.inspect != nullptr) format.inspect(*this);
+  if (format.is_index()) add_files_beside(format.files_beside(mapping_));
   if (file_.archive) add_pickles();
   if (globals_.size() > kMostGlobals) {
     result_.notes.push_back(

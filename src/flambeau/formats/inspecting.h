@@ -25,14 +25,14 @@ class Inspecting {
   // The version and byte order that archives of PyTorch have records for. Throws Error(kCorrupt).
   void add_archive_version();
   void add_byte_order();
-  // The files that an index names, as if they were the records of an archive.
-  void add_files_beside(std::span<const std::string> names);
 
   Inspection finish() &&;
 
  private:
   void add_checkpoint();
   void add_pickles();
+  // The files that an index names, as if they were the records of an archive.
+  void add_files_beside(std::span<const std::string> names);
 
   const std::shared_ptr<Mapping>& mapping_;
   RecognizedFile file_;

@@ -1,6 +1,7 @@
 // The numbered places where a pickle keeps nodes that it needs again.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@ class ReaderMemo {
   }
 
   void put(uint64_t index, Node* node) {
+    highest_ = std::max(highest_, index);
     if (index == dense_.size() && sparse_.empty()) {
       dense_.push_back(node);
       ++count_;
@@ -39,11 +41,13 @@ class ReaderMemo {
 
   // How many places are taken: where MEMOIZE stores.
   uint64_t count() const { return count_; }
+  uint64_t highest() const { return highest_; }
 
  private:
   std::vector<Node*> dense_;
   std::unordered_map<uint64_t, Node*> sparse_;
   uint64_t count_ = 0;
+  uint64_t highest_ = 0;
 };
 
 }  // namespace flambeau::pickle

@@ -29,6 +29,7 @@ Parsed Reader::run() {
     throw located.add_location("byte", std::to_string(opcode_at_ - begin_));
   }
   tree_.arena_.set_limit(UINT64_MAX);
+  tree_.highest_memo_index_ = memo_.highest();
   return {std::move(tree_), static_cast<size_t>(at_ - begin_)};
 }
 

@@ -166,6 +166,8 @@ class Tree {
   void set_root(Node* root) { root_ = root; }
   size_t node_count() const { return node_count_; }
   uint8_t protocol() const { return protocol_; }
+  // The highest place of the memo that was used. Python makes room for as many, whatever lies below.
+  uint64_t highest_memo_index() const { return highest_memo_index_; }
   uint64_t memory_bytes() const { return arena_.used(); }
   // Every global that was made, also one that nothing refers to any more: unpickling imports those too.
   std::span<Node* const> globals() const { return globals_; }
@@ -233,6 +235,7 @@ class Tree {
   std::shared_ptr<const void> keep_alive_;  // the bytes that views point into
   size_t node_count_ = 0;
   Node* root_ = nullptr;
+  uint64_t highest_memo_index_ = 0;
   uint8_t protocol_ = 2;
 };
 

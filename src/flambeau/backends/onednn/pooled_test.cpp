@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <random>
 #include <vector>
 
 #include "flambeau/backends/onednn/test_numbers.h"
+#include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/gemm/scratch.h"
 
 namespace flambeau::backends::onednn {
@@ -41,11 +45,39 @@ TEST_F(OnednnPooled, MatmulEqualsOneLayer) {
     std::vector<float> wanted(static_cast<size_t>(c.rows * c.columns)), found(wanted.size());
     gemm(pool_, shape, left.data(), right.data(), wanted.data(), {.data = bias.data(), .steps = {0, 1, 0}});
     PackedColumns packed;
-    const PooledLayer pooled(4, shape, right.data(), bias.data(), {}, packed);
-    EXPECT_EQ(pooled.count(), c.parts);
-    const std::shared_ptr<void> scratch = aligned_memory(pooled.scratch_bytes() + 1);
-    pooled.run(pool_, left.data(), found.data(), scratch.get());
-    EXPECT_EQ(found, wanted);
+    for (const int64_t steps : {1, 2}) {
+      const PooledLayer pooled(steps == 1 ? 4 : 2, steps, shape, right.data(), bias.data(), {}, packed);
+      EXPECT_EQ(pooled.count(), steps == 1 ? c.parts : std::min<size_t>(c.parts, 2));
+      EXPECT_EQ(pooled.step_count(), c.parts);
+      const std::shared_ptr<void> scratch = aligned_memory(pooled.scratch_bytes() + 1);
+      found.assign(found.size(), 0);
+      pooled.run(pool_, left.data(), found.data(), scratch.get());
+      EXPECT_EQ(found, wanted);
+    }
+  }
+}
+
+// The library's calls are not interrupted; what comes between them is.
+TEST_F(OnednnPooled, StopsBetweenSteps) {
+  const kernels::GemmShape shape = {.rows = 64,
+                                    .columns = 8,
+                                    .depth = 8,
+                                    .left = MatrixSteps::packed(64, 8),
+                                    .right = MatrixSteps::packed(8, 8),
+                                    .out = MatrixSteps::packed(64, 8)};
+  const std::vector<float> left(512, 1), right(64, 1);
+  std::vector<float> out(512);
+  PackedColumns packed;
+  const PooledLayer pooled(1, 4, shape, right.data(), nullptr, {}, packed);
+  EXPECT_EQ(pooled.step_count(), 4U);
+  const std::shared_ptr<void> scratch = aligned_memory(pooled.scratch_bytes() + 1);
+  const std::atomic<bool> cancel = true;
+  const WorkScope scope({.cancel = &cancel});
+  try {
+    pooled.run(pool_, left.data(), out.data(), scratch.get());
+    FAIL() << "nothing stopped it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCancelled);
   }
 }
 
@@ -72,12 +104,14 @@ TEST_F(OnednnPooled, ConvolutionEqualsThePortableOne) {
     for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = std::max(0.0F, wanted[i] + residual[i]);
     const Epilogue epilogues[] = {{.kind = Epilogue::Kind::kSum, .alpha = 1},
                                   {.kind = Epilogue::Kind::kRelu}};
-    const PooledLayer pooled(4, shape, weights.data(), bias.data(), epilogues);
-    EXPECT_GT(pooled.count(), c.padding >= c.kernel ? 0U : 1U);
-    const std::shared_ptr<void> scratch = aligned_memory(pooled.scratch_bytes() + 1);
-    std::vector<float> found = residual;
-    pooled.run(pool_, input.data(), found.data(), scratch.get());
-    EXPECT_EQ(found, wanted) << "size " << c.size << " kernel " << c.kernel;
+    for (const int64_t steps : {1, 3}) {
+      const PooledLayer pooled(4, steps, shape, weights.data(), bias.data(), epilogues);
+      EXPECT_GT(pooled.count(), c.padding >= c.kernel ? 0U : 1U);
+      const std::shared_ptr<void> scratch = aligned_memory(pooled.scratch_bytes() + 1);
+      std::vector<float> found = residual;
+      pooled.run(pool_, input.data(), found.data(), scratch.get());
+      EXPECT_EQ(found, wanted) << "size " << c.size << " kernel " << c.kernel << " steps " << steps;
+    }
   }
 }
 

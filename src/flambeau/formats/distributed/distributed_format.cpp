@@ -1,7 +1,6 @@
 // The folders of torch.distributed.checkpoint as a kind of file: the index stands for all of it.
 #include "flambeau/formats/distributed/distributed.h"
 #include "flambeau/formats/format.h"
-#include "flambeau/formats/inspecting.h"
 #include "flambeau/formats/safety/safety_checker.h"
 
 namespace flambeau {
@@ -11,14 +10,14 @@ Checkpoint open_distributed(const RecognizedFile& /*file*/, const std::shared_pt
   return read_distributed(mapping);
 }
 
-void inspect_distributed(Inspecting& inspecting) {
-  inspecting.add_files_beside(read_distributed_index(inspecting.mapping()).files);
+std::vector<std::string> files_of_pieces(const std::shared_ptr<Mapping>& mapping) {
+  return read_distributed_index(mapping).files;
 }
 
 // PyTorch unpickles the index without weights_only: it is a bare pickle like any other.
 void check_distributed(safety::Checker& checker) {
   safety::check_bare_pickle(checker);
-  checker.check_files_beside(read_distributed_index(checker.mapping()).files);
+  checker.check_files_beside(files_of_pieces(checker.mapping()));
 }
 
 }  // namespace
@@ -29,8 +28,7 @@ constinit const Format kDistributedFormat = {
     .fits = looks_like_distributed_index,
     .open = open_distributed,
     .model_file = ".metadata",
-    .is_index = true,
-    .inspect = inspect_distributed,
+    .files_beside = files_of_pieces,
     .check = check_distributed,
 };
 

@@ -6,6 +6,7 @@
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/expansion.h"
 #include "flambeau/formats/format.h"
 #include "flambeau/formats/inspecting.h"
 #include "flambeau/formats/pt2/archive_names.h"
@@ -82,6 +83,16 @@ std::vector<Payload> read_table(RecordJsonReader& texts, const zip::Entry& entry
   });
 }
 
+// Of a tensor of these sizes, one element behind the other; as much as fits for more.
+uint64_t bytes_of(const graph::TensorMeta& meta) {
+  uint64_t bytes = dtype_size(meta.dtype);
+  for (const graph::SymInt& size : meta.sizes) {
+    const auto count = static_cast<uint64_t>(size.is_literal() ? size.literal() : 0);
+    if (__builtin_mul_overflow(bytes, count, &bytes)) return UINT64_MAX;
+  }
+  return bytes;
+}
+
 void check_archive_programs(safety::Checker& checker) {
   checker.guarded("program", "", [&] {
     checker.check_programs(read_package(checker.file(), checker.mapping()),
@@ -96,12 +107,16 @@ void check_package(safety::Checker& checker) {
   std::set<std::string, std::less<>> raw = {std::string(kFormat), std::string(kArchiveVersion)};
   std::set<std::string, std::less<>> saved;    // by torch.save
   std::set<std::string, std::less<>> pickled;  // by Python
+  uint64_t zeros = 0;                          // what PyTorch makes for records without bytes
   const auto add_table = [&](const std::string& record, std::string_view folder) {
     if (!checker.archive().has(record)) return;
     raw.insert(record);
     checker.guarded("program", record, [&] {
       for (const Payload& payload : read_table(texts, checker.archive().get(record))) {
         std::string path = std::string(folder).append(payload.path);
+        const zip::Entry* const entry = checker.archive().find(path);
+        if (entry != nullptr && entry->size == 0 && payload.meta)
+          zeros = std::max(zeros, bytes_of(*payload.meta));
         const bool is_object = folder == kConstants && payload.path.starts_with(kObjectPrefix);
         const bool is_opaque = folder == kConstants && payload.path.starts_with(kOpaquePrefix);
         (is_opaque ? pickled : payload.is_pickled || is_object ? saved : raw).insert(std::move(path));
@@ -127,6 +142,12 @@ void check_package(safety::Checker& checker) {
     const bool is_known = raw.contains(name) || saved.contains(name) || pickled.contains(name);
     if (is_known || name.starts_with(kExtra) || checker.is_marker(name)) continue;
     checker.check_unaccounted(name, entry);
+  }
+  if (zeros > ExpansionBudget::kFree + ExpansionBudget::kFactor * checker.bytes().size()) {
+    checker.find(
+        Severity::kCaution, "program", "",
+        fmt::format("has weights without values: loading it makes zeros of up to {} bytes for one", zeros),
+        bit(Opening::kModel));
   }
   check_archive_programs(checker);
 }

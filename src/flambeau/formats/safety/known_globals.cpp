@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 14> kRebuildFunctions = {
     "_rebuild_xla_tensor",
 };
 
-constexpr std::array<std::string_view, 26> kPlainValues = {
+constexpr std::array<std::string_view, 27> kPlainValues = {
     "collections.OrderedDict",
     "collections.Counter",
     "collections.defaultdict",
@@ -60,6 +60,7 @@ constexpr std::array<std::string_view, 26> kPlainValues = {
     "torch._tensor._rebuild_from_type_v2",
     "torch._tensor._rebuild_from_type",
     "torch.tensor._rebuild_from_type",
+    "torch._export.serde.serialize._reconstruct_fake_tensor",
 };
 
 constexpr std::array<std::string_view, 11> kNumpyValues = {
@@ -83,7 +84,7 @@ constexpr std::array<std::string_view, 7> kTorchScriptBuilders = {
 };
 
 // Of the names above, those that torch.load(weights_only=True) does not allow.
-constexpr std::array<std::string_view, 16> kNotInWeightsOnly = {
+constexpr std::array<std::string_view, 17> kNotInWeightsOnly = {
     "collections.defaultdict",
     "collections.deque",
     "torch.nn.parameter.Buffer",
@@ -100,6 +101,7 @@ constexpr std::array<std::string_view, 16> kNotInWeightsOnly = {
     "torch.tensor._rebuild_from_type",
     "torch._utils._rebuild_sparse_csr_tensor",
     "torch._utils._rebuild_xla_tensor",
+    "torch._export.serde.serialize._reconstruct_fake_tensor",
 };
 
 // Modules of which no name belongs in a file of weights.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "flambeau/archive/pickle/globals.h"
+#include "flambeau/formats/safety/pickle_tensors.h"
 #include "flambeau/formats/safety/pickle_uses.h"
 #include "flambeau/formats/safety/safety_checker.h"
 #include "flambeau/formats/safety/safety_program.h"
@@ -250,8 +251,21 @@ void Checker::judge(const pickle::Tree& tree, std::string_view record) {
          unpicklers());
   }
   if (format().is_torchscript) return;  // another unpickler reads these, in which names do nothing
+  // Picklers number what they keep; a gap stems from a tool that left numbers out.
+  if (tree.highest_memo_index() > (1U << 20) + 4 * tree.node_count()) {
+    find(Severity::kDanger, "pickle", record,
+         fmt::format("unpickling makes room for {} values, of which the file has {}",
+                     tree.highest_memo_index(), tree.node_count()),
+         unpicklers());
+  }
   for (std::string& misuse : find_misuses(tree)) {
     find(Severity::kDanger, "pickle", record, fmt::format("unpickling {}", misuse));
+  }
+}
+
+void Checker::judge_tensors(const TorchFile& file, std::string_view record) {
+  for (std::string& problem : find_false_tensors(file, mapping_->size())) {
+    find(Severity::kDanger, "tensors", record, std::move(problem));
   }
 }
 

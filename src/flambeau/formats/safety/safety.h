@@ -74,4 +74,8 @@ struct SafetyReport {
 // Error(kCancelled).
 SafetyReport check_safety(const std::shared_ptr<Mapping>& mapping, Progress& progress = Progress::silent());
 
+// One report for all files below a folder: records are "file > record". Files that belong to no model are
+// named. Throws also Error(kIo) for a folder that cannot be read, Error(kLimit) for one of too many files.
+SafetyReport check_folder_safety(const std::string& folder, Progress& progress = Progress::silent());
+
 }  // namespace flambeau

@@ -16,6 +16,7 @@
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/safety/known_globals.h"
 #include "flambeau/formats/safety/safety.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
 
 namespace flambeau::safety {
 
@@ -62,6 +63,8 @@ class Checker {
   void check_rest(size_t end, std::string_view after);
   void check_pickle(ByteSpan bytes, std::string_view record);
   void judge(const pickle::Tree& tree, std::string_view record);
+  // Tensors that are not what their sizes say.
+  void judge_tensors(const TorchFile& file, std::string_view record);
   pickle::Limits limits_for(ByteSpan bytes) const;
 
   // ---- records of zip archives

@@ -217,6 +217,36 @@ TEST(Safety, BrokenFilesAreFindings) {
             "danger file [] this is a gzip file (decompress it first), not a file of PyTorch\n");
 }
 
+// Unpickling makes them, whether the file keeps them or not.
+TEST(Safety, TensorsThatNothingHolds) {
+  const std::string storage = "(Vstorage\nctorch\nFloatStorage\nV0\nVcpu\nI1\ntQ";
+  const auto tensor = [&](const std::string& size, const std::string& stride) {
+    return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage + "I0\n(" + size + "t(" + stride +
+           "tI00\nccollections\nOrderedDict\n)RtR";
+  };
+  const auto verdict_on_pickle = [](const std::string& pickle) {
+    TorchFileBuilder file;
+    file.record("data/0", std::string(4, 0));
+    return verdict(check_safety(file.with_pickle("\x80\x02" + pickle)));
+  };
+  EXPECT_EQ(verdict_on_pickle("}" + tensor("I1\n", "I1\n") + "0."), "");
+  EXPECT_EQ(
+      verdict_on_pickle("}" + tensor("I9\n", "I1\n") + "0."),
+      "danger tensors [archive/data.pkl] a float32 tensor of sizes [9], strides [1] and offset 0 needs 36 "
+      "bytes, its storage has 4\n");
+  const std::string device = "}ctorch._utils\n_rebuild_device_tensor_from_cpu_tensor\n(" +
+                             tensor("I5000000000\n", "I0\n") + "ctorch\nfloat64\nVcpu\nI00\ntR0.";
+  EXPECT_EQ(verdict_on_pickle(device),
+            "danger tensors [archive/data.pkl] makes room for 5000000000 elements, which the file does not "
+            "hold\n");
+}
+
+TEST(Safety, AMemoOfGaps) {
+  EXPECT_EQ(verdict_on("\x80\x02}p5\n."), "");
+  EXPECT_EQ(verdict_on("\x80\x02}p2147483647\n."),
+            "danger pickle [] unpickling makes room for 2147483647 values, of which the file has 1\n");
+}
+
 TEST(Safety, WhatFollowsAPickle) {
   EXPECT_EQ(verdict_on("\x80\x02N."), "");
   EXPECT_EQ(verdict_on("\x80\x02N.\x80\x02N."),

@@ -1,6 +1,5 @@
 // The index of weights in several files as a kind of file.
 #include "flambeau/formats/format.h"
-#include "flambeau/formats/inspecting.h"
 #include "flambeau/formats/safety/safety_checker.h"
 #include "flambeau/formats/shards/shard_index.h"
 #include "flambeau/formats/shards/shards.h"
@@ -12,13 +11,11 @@ Checkpoint open_shards(const RecognizedFile& /*file*/, const std::shared_ptr<Map
   return read_shards(mapping);
 }
 
-void inspect_shards(Inspecting& inspecting) {
-  inspecting.add_files_beside(read_shard_index(as_text(inspecting.mapping()->bytes())).files);
+std::vector<std::string> files_of_shards(const std::shared_ptr<Mapping>& mapping) {
+  return read_shard_index(as_text(mapping->bytes())).files;
 }
 
-void check_index(safety::Checker& checker) {
-  checker.check_files_beside(read_shard_index(as_text(checker.bytes())).files);
-}
+void check_index(safety::Checker& checker) { checker.check_files_beside(files_of_shards(checker.mapping())); }
 
 }  // namespace
 
@@ -27,8 +24,7 @@ constinit const Format kShardIndexFormat = {
     .description = "weights in several files (an index of shards)",
     .fits = looks_like_shard_index,
     .open = open_shards,
-    .is_index = true,
-    .inspect = inspect_shards,
+    .files_beside = files_of_shards,
     .check = check_index,
 };
 

@@ -17,7 +17,7 @@ namespace {
 Checkpoint open_shard(const std::string& path) {
   const std::shared_ptr<Mapping> mapping = open_beside(path);
   const RecognizedFile file = recognize_file(mapping);
-  if (format_of(file.kind).is_index)
+  if (format_of(file.kind).is_index())
     throw Error(ErrorCode::kCorrupt, "a shard is an index itself").add_location("file", path);
   return load_checkpoint(file, mapping);
 }

@@ -60,11 +60,14 @@ void check_torch_save(safety::Checker& checker) {
     const std::shared_ptr<Mapping> inner = checker.contents(checker.archive().get("data.pkl"));
     const std::string_view record = checker.archive().get("data.pkl").name;
     checker.check_pickle(inner->bytes(), record);
+    TorchFile file;
     try {
-      keys = storage_keys(pickle::parse(inner->bytes(), nullptr, checker.limits_for(inner->bytes())).tree);
+      file = read_torch_zip(checker.file().archive);
     } catch (const Error&) {
       return;  // there is a finding already
     }
+    keys = storage_keys(file.tree);
+    checker.judge_tensors(file, record);
   });
   for (const std::string_view name : checker.archive().names()) {
     const bool is_storage = name.starts_with("data/") && keys.contains(name.substr(5));
@@ -87,6 +90,7 @@ void check_torch_legacy(safety::Checker& checker) {
   checker.set_read_from_start();
   TorchFile file = read_torch_legacy(checker.mapping(), judging(checker));
   checker.check_rest(file.end, "the last storage");
+  checker.judge_tensors(file, "");
   CheckpointBuilder::from_torch(std::move(file), checker.bytes().size());
 }
 
@@ -112,7 +116,9 @@ void check_torch_tar(safety::Checker& checker) {
     checker.find(Severity::kCaution, "tar", member.name,
                  "is no member that torch.save wrote, and nothing says what it is");
   }
-  CheckpointBuilder::from_torch(read_torch_tar(checker.mapping(), judging(checker)), checker.bytes().size());
+  TorchFile file = read_torch_tar(checker.mapping(), judging(checker));
+  checker.judge_tensors(file, "");
+  CheckpointBuilder::from_torch(std::move(file), checker.bytes().size());
 }
 
 }  // namespace

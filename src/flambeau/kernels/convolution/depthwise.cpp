@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/convolution/prepared.h"
 #include "flambeau/kernels/gemm/scratch.h"
 
@@ -106,9 +107,18 @@ class Depthwise : public Convolution::Prepared {
       const T* const weights = weights_.data() + channel * shape.kernel_size();
       const T bias = bias_[static_cast<size_t>(channel)];
       const auto taps = static_cast<int64_t>(offsets.size());
-      if (whole) kernels_.along_space(plane, offsets.data(), weights, taps, 1, bias, reach, sums);
+      // Pieces of some milliseconds, so that a plane of any size can be stopped.
+      const int64_t step =
+          std::max<int64_t>(4096, (int64_t{1} << 24) / std::max<int64_t>(taps, 1) & ~int64_t{63});
+      for (int64_t at = 0; whole && at < reach; at += step) {
+        poll_work();
+        kernels_.along_space(plane + at, offsets.data(), weights, taps, 1, bias,
+                             std::min(step, reach.value() - at), sums + at);
+      }
+      WorkPoller poll;
       for (int64_t z = 0; z < output_[0]; ++z) {
         for (int64_t y = 0; y < output_[1]; ++y) {
+          poll(static_cast<size_t>(output_[2] * (whole ? 1 : taps)));
           const int64_t from = (z * shape.stride[0] * padded[1] + y * shape.stride[1]) * padded[2];
           if (!whole) {
             kernels_.along_space(plane + from, offsets.data(), weights, taps, shape.stride[2], bias, reach,
@@ -137,7 +147,9 @@ class Depthwise : public Convolution::Prepared {
       const int64_t y = index % output_[1];
       const int64_t z = index / output_[1] % output_[0];
       const int64_t image = index / output_[1] / output_[0];
+      WorkPoller poll;
       for (int64_t x = 0; x < output_[2]; ++x) {
+        poll(most * static_cast<size_t>(channels));
         size_t taps = 0;
         const T* weight = weights_.data();
         for (int64_t kz = 0; kz < shape.kernel[0]; ++kz) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/convolution/prepared.h"
 #include "flambeau/kernels/gemm/scratch.h"
 
@@ -82,7 +83,11 @@ class Transposed : public Convolution::Prepared {
     for (int64_t o = 0; o < weights.rows() / taps; ++o) {
       const int64_t channel = group * outs + index % chunks_ * chunk_ + o;
       std::fill_n(plane, positions, bias_[static_cast<size_t>(channel)]);
-      for (int64_t tap = 0; tap < taps; ++tap) add_tap(tap, room + (o * taps + tap) * pixels, plane);
+      WorkPoller poll;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        poll(static_cast<size_t>(pixels));
+        add_tap(tap, room + (o * taps + tap) * pixels, plane);
+      }
       if (shape.output_order == ImageOrder::kChannelsFirst) {
         access_.finish(epilogues, plane, positions, output,
                        (image * shape.out_channels + channel) * positions, 1);

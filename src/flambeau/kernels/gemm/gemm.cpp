@@ -4,6 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/gemm/engine.h"
 #include "flambeau/kernels/gemm/scratch.h"
 
@@ -72,9 +73,12 @@ void thin_dots(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& p
           }
           const int64_t first = piece % pieces * kColumns;
           const int64_t count = std::min(kColumns, shape.columns - first);
-          // Four columns stay near while every row meets them.
-          const int64_t together = rows > 1 || convert ? 4 : count;
+          // Four columns stay near while every row meets them; more than a few long ones could not be
+          // stopped.
+          constexpr int64_t kLong = int64_t{1} << 20;
+          const int64_t together = rows > 1 || convert || depth > kLong ? 4 : count;
           for (int64_t c = 0; c < count; c += together) {
+            poll_work();
             const int64_t some = std::min(together, count - c);
             const int64_t start = batch * shape.right.batch + (first + c) * shape.right.column;
             const T* matrix = static_cast<const T*>(right) + start;
@@ -124,6 +128,7 @@ void row_sums(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& pr
           const int64_t batch = piece / pieces;
           const int64_t first = piece % pieces * width;
           const int64_t count = std::min(width, shape.columns - first);
+          poll_work();
           access.load(left, batch * shape.left.batch, shape.left.column, shape.depth, x);
           std::fill_n(sums, count, T(0));
           const int64_t start = batch * shape.right.batch + first;

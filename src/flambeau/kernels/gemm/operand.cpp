@@ -4,6 +4,7 @@
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
+#include "flambeau/base/work.h"
 #include "flambeau/kernels/gemm/engine.h"
 #include "flambeau/kernels/gemm/scratch.h"
 
@@ -36,6 +37,7 @@ std::shared_ptr<const void> pack(ThreadPool& pool, PackedMatrix::Side side, DTyp
   const int64_t count = left ? panels.count : round_up(columns, kernels.columns) / kernels.columns;
   pool.for_each_range(static_cast<size_t>(count * batch), 1, [&](size_t begin, size_t end) {
     for (auto index = static_cast<int64_t>(begin); index < static_cast<int64_t>(end); ++index) {
+      poll_work();
       T* const to = static_cast<T*>(memory.get()) + index / count * size;
       const int64_t panel = index % count;
       const int64_t first = left ? panels.begin(panel) : panel * kernels.columns;

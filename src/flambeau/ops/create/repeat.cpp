@@ -102,7 +102,7 @@ void repeat_interleave_kernel(Context& context, const Tensor& self, Size repeats
   to.sizes[d] = from.sizes[d];
   to.sizes.insert(d + 1, repeats);
   to.strides.insert(d + 1, to.strides[d]);
-  to.strides[d] *= repeats;
+  to.strides[d] = to.strides[d] * repeats;
   from.sizes.insert(d + 1, 1);
   from.strides.insert(d + 1, 0);
   copy_into(context, self.with_geometry(std::move(from)), out.with_geometry(std::move(to)));

@@ -52,7 +52,7 @@ void roll_kernel(Context& context, const Tensor& self, std::span<const Size> shi
   std::vector<int64_t> total(self.dim(), 0);
   for (size_t i = 0; i < dims.size(); ++i) {
     const size_t d = wrap_dim(dims[i], self.dim());
-    total[d] += modulo(shifts[i], self.sizes()[d]);
+    total[d] = total[d] + modulo(shifts[i], self.sizes()[d]);
   }
   std::vector<IndexRuns> runs;
   for (size_t d = 0; d < self.dim(); ++d) runs.push_back(rolled(self.sizes()[d], total[d]));

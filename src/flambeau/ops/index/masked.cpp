@@ -204,8 +204,10 @@ Tensor take_parts(Context& c, const Tensor& self, const Tensor& index) {
 }  // namespace
 
 void define_masked(Library& library) {
-  library.define("aten::nonzero(Tensor self) -> Tensor").function<nonzero>().data_shape<nonzero_data_shape>();
-  library.define("aten::argwhere(Tensor self) -> Tensor").function<nonzero>();
+  for (const char* const schema :
+       {"aten::nonzero(Tensor self) -> Tensor", "aten::argwhere(Tensor self) -> Tensor"}) {
+    library.define(schema).function<nonzero>().data_shape<nonzero_data_shape>();
+  }
   for (const char* const schema :
        {"aten::nonzero_numpy(Tensor self) -> Tensor[]", "aten::where(Tensor condition) -> Tensor[]"}) {
     library.define(schema).function<nonzero_columns>();

@@ -158,6 +158,15 @@ class Unknown final : public DataNumbers, public symbolic::Decider {
   int64_t most_ = 0;
 };
 
+TEST_F(FactsTest, ArgwhereIsNonzero) {
+  Unknown data;
+  const Operator& op = library.get("aten::argwhere");
+  const std::optional<Info<SymInt>> info = op.facts().data_shape(bound(op, all_of(1, {2, 3})), data);
+  EXPECT_EQ(info->sizes[0].expr().name(), "u0");
+  EXPECT_EQ(info->sizes[1].literal(), 2);
+  EXPECT_EQ(data.most_, 6);
+}
+
 TEST_F(FactsTest, DataDecidesSizes) {
   Unknown data;
   const auto shape = [&](std::string_view name, const auto&... arguments) {

@@ -267,7 +267,7 @@ void affine_kernel(Context& context, const Tensor& theta, std::span<const Size> 
       int64_t rest = point;
       for (size_t d = dims; d-- > 0;) {  // x is the last dimension
         x[dims - 1 - d] = place(rest % size[d + 2], size[d + 2], align_corners);
-        rest /= size[d + 2];
+        rest = rest / size[d + 2];
       }
       for (size_t row = 0; row < dims; ++row) {
         double sum = map[row * (dims + 1) + dims];
