@@ -87,8 +87,7 @@ TEST_F(FolderSafety, NothingOfAModel) {
                            "model.safetensors.index.json"}) {
     std::filesystem::remove(folder_ / (std::string("model/") + name));
   }
-  EXPECT_EQ(verdict().substr(0, 68),
-            "caution : the folder holds no file of a model that Flambeau knows\ninf");
+  EXPECT_TRUE(verdict().starts_with("caution : the folder holds no file of a model that Flambeau knows\n"));
   EXPECT_THROW(check_folder_safety(folder_ / "nowhere"), Error);
 }
 
