@@ -1,5 +1,6 @@
 """Opens a file as PyTorch's users do, in a process of its own, and says whether something happened."""
 
+import faulthandler
 import logging
 import os
 import pathlib
@@ -70,7 +71,7 @@ def open_with_torch(path, opening):
     return False
 
 
-def happens(path, opening, marker, module_folder, seconds=60):
+def happens(path, opening, marker, module_folder, seconds=240):
     """(whether it did something, what PyTorch said)"""
     marker = pathlib.Path(marker)
     marker.unlink(missing_ok=True)
@@ -83,6 +84,7 @@ def happens(path, opening, marker, module_folder, seconds=60):
             os.dup2(nothing, stream)
         sys.path.insert(0, os.fspath(module_folder))
         logging.disable(logging.CRITICAL)
+        faulthandler.disable()  # a crash is what some are made for
         said, did = "", False
         try:
             did = open_with_torch(os.fspath(path), opening)
