@@ -1,5 +1,8 @@
 // Chains of elementwise operators: the plan's steps one by one against the same computed block by block,
 // alternating in one run, on one thread and on two. Also what memory lies between.
+//
+//   bench_blocks         all sizes
+//   bench_blocks 64 1    one size, so many rounds: for callgrind, which tells run_steps and run_blocks apart
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,14 +66,25 @@ graph::ExportedProgram parse(const Chain& chain, const std::string& type) {
                            "constraints: {}\nSchema version: 8.20\n");
 }
 
+[[gnu::noipa]] void run_steps(ops::Context& context, Workspace& workspace,
+                              std::span<const Tensor* const> inputs) {
+  workspace.run(context, inputs);
+}
+[[gnu::noipa]] void run_blocks(ops::Context& context, Workspace& workspace,
+                               std::span<const Tensor* const> inputs) {
+  workspace.run(context, inputs);
+}
+
+template <auto kRun>
 double seconds_of(ops::Context& context, Workspace& workspace, std::span<const Tensor* const> inputs,
                   int times) {
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < times; ++i) workspace.run(context, inputs);
+  for (int i = 0; i < times; ++i) kRun(context, workspace, inputs);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
 }
 
-void measure(const Chain& chain, std::string_view prefix, DType dtype, int64_t count, int threads) {
+void measure(const Chain& chain, std::string_view prefix, DType dtype, int64_t count, int threads,
+             int rounds) {
   const ops::Library library;
   ThreadPool pool(threads);
   ops::Context context(library, pool);
@@ -102,9 +116,9 @@ void measure(const Chain& chain, std::string_view prefix, DType dtype, int64_t c
   const int times = static_cast<int>(std::clamp<int64_t>(4'000'000 / count, 1, 2000));
   double single = 1e9;  // the best of the rounds, as the machine may have others to serve
   double fused = 1e9;
-  for (int round = 0; round < 41; ++round) {
-    single = std::min(single, seconds_of(context, *workspaces[0], inputs, times));
-    fused = std::min(fused, seconds_of(context, *workspaces[1], inputs, times));
+  for (int round = 0; round < rounds; ++round) {
+    single = std::min(single, seconds_of<run_steps>(context, *workspaces[0], inputs, times));
+    fused = std::min(fused, seconds_of<run_blocks>(context, *workspaces[1], inputs, times));
   }
   fmt::print(
       "{:<24} {:<5} {:>8} x{} {:>10.2f} us -> {:>9.2f} us, {:>5.2f} times as fast; arena {:>9} -> {}\n",
@@ -114,12 +128,15 @@ void measure(const Chain& chain, std::string_view prefix, DType dtype, int64_t c
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  std::vector<int64_t> counts = {64, 1000, 64'000, 4'000'000};
+  if (argc > 1) counts = {std::atoll(argv[1])};
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 41;
   for (const Chain& chain : kChains) {
-    for (const int64_t count : {64, 1000, 64'000, 4'000'000}) {
+    for (const int64_t count : counts) {
       for (const int threads : {1, 2}) {
-        measure(chain, "f32", DType::kFloat32, count, threads);
-        if (threads == 1) measure(chain, "bf16", DType::kBFloat16, count, threads);
+        measure(chain, "f32", DType::kFloat32, count, threads, rounds);
+        if (threads == 1) measure(chain, "bf16", DType::kBFloat16, count, threads, rounds);
       }
     }
   }

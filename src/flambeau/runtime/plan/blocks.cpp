@@ -26,15 +26,23 @@ bool is_written_whole(const Tensor& tensor) {
   return tensor.offset() == 0 && ops::is_dense(ops::info_of(tensor));
 }
 
+// A step that may be one of a group.
+struct Candidate {
+  ops::Body body;
+  size_t buffer = 0;  // of its result
+  // Beside the body's inputs: the candidate whose whole result it is, or kNone.
+  std::vector<size_t> producers = {};
+  size_t group = kNone;
+};
+
 class Fusion {
  public:
-  explicit Fusion(Plan& plan)
-      : plan_(plan), uses_(plan), bodies_(plan.steps.size()), group_of_(plan.steps.size(), kNone) {}
+  explicit Fusion(Plan& plan) : plan_(plan), uses_(plan), candidates_(plan.steps.size()) {}
 
   void run() {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      bodies_[i] = body_of(i);
-      if (bodies_[i]) add(i);
+      candidates_[i] = find_candidate(i);
+      if (candidates_[i]) add(i);
     }
     std::vector<bool> is_removed(plan_.steps.size(), false);
     for (const Group& group : groups_) {
@@ -49,7 +57,7 @@ class Fusion {
  private:
   // What the step does to each element, where it can be computed with others at a later place: its result has
   // memory of its own, and what it reads stays as it is.
-  std::optional<ops::Body> body_of(size_t index) const {
+  std::optional<Candidate> find_candidate(size_t index) const {
     const Step& step = plan_.steps[index];
     if (step.op == nullptr || step.prepared || step.outputs.size() != 1 || step.op->body == nullptr)
       return {};
@@ -59,11 +67,12 @@ class Fusion {
         uses_.buffers[*buffer].has_other_writers || !is_written_whole(out) || !is_plain(out.dtype()))
       return {};
     try {
-      ops::Body body = step.op->body(step.arguments, out);
-      for (const ops::Input& input : body.inputs()) {
+      Candidate found{.body = step.op->body(step.arguments, out), .buffer = *buffer};
+      for (const ops::Input& input : found.body.inputs()) {
         if (input.tensor != nullptr && !may_read(*input.tensor, index, out)) return {};
+        found.producers.push_back(input.tensor == nullptr ? kNone : producer_of(*input.tensor));
       }
-      return body;
+      return found;
     } catch (const Error&) {
       return {};  // it will say so as it runs
     }
@@ -79,30 +88,29 @@ class Fusion {
     return BlockProgram::takes(tensor, out);
   }
 
-  // The step whose whole result an input is, as it is.
-  size_t producer_of(const ops::Input& input) const {
-    if (input.tensor == nullptr) return kNone;
-    const std::optional<size_t> buffer = plan_.find_buffer(*input.tensor);
+  // The candidate whose whole result the tensor is, as it is.
+  size_t producer_of(const Tensor& tensor) const {
+    const std::optional<size_t> buffer = plan_.find_buffer(tensor);
     if (!buffer) return kNone;
     const size_t writer = uses_.buffers[*buffer].writer;
-    if (writer == Uses::kNobody || !bodies_[writer]) return kNone;
-    return is_same_view(*input.tensor, plan_.steps[writer].outputs[0]) ? writer : kNone;
+    if (writer == Uses::kNobody || !candidates_[writer]) return kNone;
+    return is_same_view(tensor, plan_.steps[writer].outputs[0]) ? writer : kNone;
   }
 
   // Joins the step with the groups of what it reads, as far as they may be computed here.
   void add(size_t index) {
     Group joined{{index}};
-    for (const ops::Input& input : bodies_[index]->inputs()) {
-      const size_t producer = producer_of(input);
+    for (const size_t producer : candidates_[index]->producers) {
       if (producer == kNone || joined.contains(producer)) continue;
-      const Group& other = groups_[group_of_[producer]];
+      const Group& other = groups_[candidates_[producer]->group];
       Group both;
       std::ranges::merge(joined.steps, other.steps, std::back_inserter(both.steps));
       if (may_be_one(both, index)) joined = std::move(both);
     }
     for (const size_t step : joined.steps) {
-      if (group_of_[step] != kNone) groups_[group_of_[step]].steps.clear();
-      group_of_[step] = groups_.size();
+      size_t& group = candidates_[step]->group;
+      if (group != kNone) groups_[group].steps.clear();
+      group = groups_.size();
     }
     groups_.push_back(std::move(joined));
   }
@@ -114,14 +122,16 @@ class Fusion {
       const Tensor& each = plan_.steps[step].outputs[0];
       if (each.sizes() != out.sizes() || each.strides() != out.strides()) return false;
       // Nobody else needs its result before the last.
-      for (const size_t reader : uses_.buffers[*plan_.find_buffer(each)].readers) {
+      for (const size_t reader : uses_.buffers[candidates_[step]->buffer].readers) {
         if (reader >= last) break;
         if (!group.contains(reader)) return false;
       }
       // Within the group results are read as they are, element by element.
-      for (const ops::Input& input : bodies_[step]->inputs()) {
-        if (input.tensor == nullptr || producer_of(input) != kNone) continue;
-        const std::optional<size_t> buffer = plan_.find_buffer(*input.tensor);
+      const Candidate& candidate = *candidates_[step];
+      for (size_t i = 0; i < candidate.producers.size(); ++i) {
+        const Tensor* const tensor = candidate.body.inputs()[i].tensor;
+        if (tensor == nullptr || candidate.producers[i] != kNone) continue;
+        const std::optional<size_t> buffer = plan_.find_buffer(*tensor);
         if (buffer && group.contains(uses_.buffers[*buffer].writer)) return false;
       }
     }
@@ -132,10 +142,12 @@ class Fusion {
   std::vector<Tensor> inputs_of(const Group& group) const {
     std::vector<Tensor> inputs;
     for (const size_t step : group.steps) {
-      for (const ops::Input& input : bodies_[step]->inputs()) {
-        if (input.tensor == nullptr || group.contains(producer_of(input))) continue;
-        const auto is_it = [&](const Tensor& each) { return is_same_view(each, *input.tensor); };
-        if (std::ranges::none_of(inputs, is_it)) inputs.push_back(*input.tensor);
+      const Candidate& candidate = *candidates_[step];
+      for (size_t i = 0; i < candidate.producers.size(); ++i) {
+        const Tensor* const tensor = candidate.body.inputs()[i].tensor;
+        if (tensor == nullptr || group.contains(candidate.producers[i])) continue;
+        const auto is_it = [&](const Tensor& each) { return is_same_view(each, *tensor); };
+        if (std::ranges::none_of(inputs, is_it)) inputs.push_back(*tensor);
       }
     }
     return inputs;
@@ -144,7 +156,7 @@ class Fusion {
   std::vector<size_t> outputs_of(const Group& group) const {
     std::vector<size_t> steps;
     for (const size_t step : group.steps) {
-      const Uses::Of& of = uses_.buffers[*plan_.find_buffer(plan_.steps[step].outputs[0])];
+      const Uses::Of& of = uses_.buffers[candidates_[step]->buffer];
       if (of.leaves || of.readers.empty() ||
           std::ranges::any_of(of.readers, [&](size_t reader) { return !group.contains(reader); }))
         steps.push_back(step);
@@ -160,16 +172,18 @@ class Fusion {
     for (const size_t index : group.steps) {
       const Step& step = plan_.steps[index];
       ops::BlockStep& added = program.emplace_back();
-      for (const ops::Input& input : bodies_[index]->inputs()) {
+      Candidate& candidate = *candidates_[index];
+      for (size_t i = 0; i < candidate.producers.size(); ++i) {
+        const Tensor* const tensor = candidate.body.inputs()[i].tensor;
+        const size_t producer = candidate.producers[i];
         ops::BlockSource source;
-        const size_t producer = producer_of(input);
-        if (input.tensor != nullptr && group.contains(producer)) {
+        if (group.contains(producer)) {
           source.kind = ops::BlockSource::Kind::kStep;
           source.index =
               static_cast<size_t>(std::ranges::lower_bound(group.steps, producer) - group.steps.begin());
-        } else if (input.tensor != nullptr) {
+        } else if (tensor != nullptr) {
           source.kind = ops::BlockSource::Kind::kInput;
-          const auto is_it = [&](const Tensor& each) { return is_same_view(each, *input.tensor); };
+          const auto is_it = [&](const Tensor& each) { return is_same_view(each, *tensor); };
           source.index = static_cast<size_t>(std::ranges::find_if(inputs, is_it) - inputs.begin());
         }
         added.sources.push_back(source);
@@ -177,7 +191,7 @@ class Fusion {
       added.dtype = step.outputs[0].dtype();
       added.is_output = std::ranges::binary_search(outputs, index);
       if (added.is_output) made.outputs.push_back(step.outputs[0]);
-      added.body = std::move(*bodies_[index]);
+      added.body = std::move(candidate.body);
       made.label += (made.label.empty() ? "" : " + ") + std::string(step.op->schema.name.base_name());
       made.work.flops += step.work.flops;
     }
@@ -195,8 +209,7 @@ class Fusion {
 
   Plan& plan_;
   const Uses uses_;
-  std::vector<std::optional<ops::Body>> bodies_;  // beside the steps
-  std::vector<size_t> group_of_;
+  std::vector<std::optional<Candidate>> candidates_;  // beside the steps
   std::vector<Group> groups_;
 };
 
