@@ -19,15 +19,13 @@ namespace flambeau::backends::onednn {
 // number of columns of a part, in each layout that was asked for.
 using PackedColumns = std::map<std::pair<int64_t, int64_t>, std::vector<Weights>>;
 
-// In both constructors `parts` is a wish: a few for each thread of the pool even out unequal speeds.
+// Cut as cut.h says.
 class PooledLayer {
  public:
-  // A product cut by rows or, for one row, by columns. Weights are taken from `packed` where they are there,
-  // and put there where not.
-  PooledLayer(int parts, const kernels::GemmShape& shape, const float* right, const float* bias,
+  // Weights are taken from `packed` where they are there, and put there where not.
+  PooledLayer(const kernels::GemmShape& shape, const float* right, const float* bias,
               kernels::Epilogues epilogues, PackedColumns& packed);
-  // A convolution cut by images and, where both have their channels last, by rows of the result.
-  PooledLayer(int parts, const kernels::ConvolutionShape& shape, const float* weights, const float* bias,
+  PooledLayer(const kernels::ConvolutionShape& shape, const float* weights, const float* bias,
               kernels::Epilogues epilogues = {});
 
   size_t count() const { return parts_.size(); }
@@ -36,14 +34,20 @@ class PooledLayer {
   void run(ThreadPool& pool, const float* source, float* out, void* scratch) const;
 
  private:
-  void add(Layer layer, int64_t source, int64_t out);
-
   struct Part {
     Layer layer;
     int64_t source, out;  // offsets in elements
-    size_t scratch;       // in bytes
+    // Some channels of an image: computed apart, since the library has no good loops that leave gaps. 0: as
+    // they lie.
+    int64_t pixels = 0, channels = 0;
+    size_t own = 0, scratch = 0;  // where these and the layer's scratch memory lie, in bytes
   };
+  void add(Part part);
+  void run(const Part& part, const float* source, float* out, uint8_t* scratch) const;
+
   std::vector<Part> parts_;
+  int64_t pixel_step_ = 0;  // elements from one pixel of the result to the next
+  bool reads_out_ = false;  // adds to what is there
   size_t scratch_bytes_ = 0;
 };
 
