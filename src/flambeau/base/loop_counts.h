@@ -2,7 +2,6 @@
 // loop that nobody counts reads no clock.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
