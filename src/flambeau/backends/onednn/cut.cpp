@@ -41,22 +41,20 @@ bool has_rows(const ConvolutionShape& shape) {
 }  // namespace
 
 ProductCut cut_product(const kernels::GemmShape& shape) {
-  // The library's loops like columns by so many.
-  constexpr int64_t kStep = 48;
   constexpr int64_t kLeastRows = 32, kMostRows = 128;
   const auto columns = static_cast<double>(shape.columns), depth = static_cast<double>(shape.depth);
   const auto rows = static_cast<double>(shape.rows);
   // One row reads the weights and does little else.
   const Cost reading = {.operations = columns * depth, .bytes = bytes_of(columns * depth)};
   const auto worth = static_cast<int64_t>(reading.nanoseconds() / kPieceTime);
-  const int64_t steps = divide_up(shape.columns, kStep);
+  const int64_t steps = divide_up(shape.columns, kColumnStep);
   int64_t width = steps, least = 0;
   for (int64_t each = divide_up(steps, kMostParts); each <= divide_up(steps, kThreads); ++each) {
     const int64_t longest = divide_up(divide_up(steps, each), kThreads) * each;
     if (least == 0 || longest < least) width = each, least = longest;
   }
   width = std::min(std::max(width, divide_up(steps, std::max<int64_t>(worth, 1))), steps);
-  ProductCut result{.columns = width == steps ? shape.columns : width * kStep};
+  ProductCut result{.columns = width == steps ? shape.columns : width * kColumnStep};
   const int64_t slices = divide_up(steps, width);
   const Cost all = {.operations = rows * columns * depth,
                     .bytes = bytes_of(columns * depth + rows * (columns + depth))};

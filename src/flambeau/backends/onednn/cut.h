@@ -27,6 +27,8 @@ struct ProductCut {
   // share their packed columns; each of them is then read by one thread.
   int64_t columns = 0;
 };
+constexpr int64_t kColumnStep = 48;  // the library's loops like columns by so many
+constexpr int64_t kManyRows = 64;    // make up for copying the weights that they meet
 ProductCut cut_product(const kernels::GemmShape& shape);
 
 struct ConvolutionCut {

@@ -36,7 +36,8 @@ void PooledLayer::add(Part part) {
 }
 
 PooledLayer::PooledLayer(const kernels::GemmShape& shape, const float* right, const float* bias,
-                         kernels::Epilogues epilogues, PackedColumns& packed_columns) {
+                         kernels::Epilogues epilogues, PackedColumns& packed_columns)
+    : pixel_step_(shape.out.row), reads_out_(has_sum(epilogues)) {
   const ThreadsScope one(1);
   const ProductCut cuts = cut_product(shape);
   // Parts with the same columns of the weights follow each other: a thread takes them together.
@@ -46,13 +47,22 @@ PooledLayer::PooledLayer(const kernels::GemmShape& shape, const float* right, co
       kernels::GemmShape own = shape;
       own.rows = cut(shape.rows, cuts.rows, i + 1) - row;
       own.columns = std::min(cuts.columns, shape.columns - column);
+      // For results with gaps the library copies the weights of a part first, which a few rows do not pay
+      // for.
+      const bool is_apart = own.rows > 1 && own.rows < kManyRows && own.columns > kColumnStep &&
+                            own.columns < shape.columns && shape.out.column == 1;
+      if (is_apart) own.out = kernels::MatrixSteps::packed(own.rows, own.columns);
       std::vector<Weights>& same = packed_columns[{column, own.columns}];
-      Layer layer = matmul(own, right + column * shape.right.column,
-                           bias == nullptr ? nullptr : bias + column, epilogues, same);
-      if (std::ranges::find(same, layer.weights()) == same.end()) same.push_back(layer.weights());
-      add({.layer = std::move(layer),
-           .source = row * shape.left.row,
-           .out = row * shape.out.row + column * shape.out.column});
+      Part part{.layer = matmul(own, right + column * shape.right.column,
+                                bias == nullptr ? nullptr : bias + column, epilogues, same),
+                .source = row * shape.left.row,
+                .out = row * shape.out.row + column * shape.out.column};
+      if (is_apart) {
+        part.pixels = own.rows;
+        part.channels = own.columns;
+      }
+      if (std::ranges::find(same, part.layer.weights()) == same.end()) same.push_back(part.layer.weights());
+      add(std::move(part));
     }
   }
 }

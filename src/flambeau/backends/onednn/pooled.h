@@ -37,8 +37,8 @@ class PooledLayer {
   struct Part {
     Layer layer;
     int64_t source, out;  // offsets in elements
-    // Some channels of an image: computed apart, since the library has no good loops that leave gaps. 0: as
-    // they lie.
+    // Some channels of an image, or columns of some rows: computed apart, where the library has no good loops
+    // that leave gaps. 0: as they lie.
     int64_t pixels = 0, channels = 0;
     size_t own = 0, scratch = 0;  // where these and the layer's scratch memory lie, in bytes
   };
