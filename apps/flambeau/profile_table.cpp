@@ -20,6 +20,7 @@ struct Row {
   Nanoseconds time{0};
   double flops = 0;  // of all calls
   double bytes = 0;
+  LoopCounts loops{};
 };
 
 struct Rows {
@@ -41,7 +42,8 @@ Row row_of(const Profile::Entry& entry) {
           entry.calls,
           entry.time,
           static_cast<double>(entry.flops) * calls,
-          static_cast<double>(entry.bytes) * calls};
+          static_cast<double>(entry.bytes) * calls,
+          entry.loops};
 }
 
 Rows by_node(const Profile& profile) {
@@ -63,6 +65,7 @@ Rows by_operator(const Profile& profile) {
     sum.time += row.time;
     sum.flops += row.flops;
     sum.bytes += row.bytes;
+    sum.loops += row.loops;
   }
   std::vector<Row> rows;
   for (auto& [op, row] : sums) rows.push_back(std::move(row));
@@ -75,15 +78,39 @@ double share(const Row& row, const Rows& rows) {
              : static_cast<double>(row.time.count()) / static_cast<double>(rows.total.count());
 }
 
+double per_loop(uint64_t count, const LoopCounts& loops) {
+  return static_cast<double>(count) / static_cast<double>(std::max<uint64_t>(loops.loops, 1));
+}
+
+LoopCounts all_loops(const Rows& rows) {
+  LoopCounts sum;
+  for (const Row& row : rows.rows) sum += row.loops;
+  return sum;
+}
+
+// How threads shared the runs: what no loop shared, only one of them worked on.
+void print_loops(const Rows& rows, size_t runs) {
+  const LoopCounts loops = all_loops(rows);
+  if (loops.loops == 0) return;
+  const auto of_run = [&](Nanoseconds time) { return duration_text(time / static_cast<int64_t>(runs)); };
+  fmt::print(
+      "  {} loops a run in {} pieces: {} on one thread, {} shared (uneven {:.2f}, {} waiting at their ends), "
+      "{} wakes\n",
+      loops.loops / runs, loops.pieces / runs, of_run(rows.total - loops.time), of_run(loops.time),
+      loops.imbalance(), of_run(loops.waited), loops.wakes / runs);
+}
+
 void print_rows(const Rows& rows, bool has_nodes, size_t runs, size_t limit) {
   const bool has_flops = std::ranges::any_of(rows.rows, [](const Row& row) { return row.flops > 0; });
   std::vector<std::string> header = {"time", "share", "calls"};
   if (has_flops) header.emplace_back("GFLOP/s");
+  const bool has_loops = all_loops(rows).loops != 0;
+  if (has_loops) header.insert(header.end(), {"threads", "pieces", "uneven"});
+  const size_t numbers = header.size();
   if (has_nodes) header.emplace_back("node");
   header.emplace_back("operator");
   Table table(header);
-  for (const size_t column : {0, 1, 2}) table.align_right(column);
-  if (has_flops) table.align_right(3);
+  for (size_t column = 0; column < numbers; ++column) table.align_right(column);
   size_t shown = 0;
   for (const Row& row : rows.rows) {
     if (limit != 0 && shown++ == limit) break;
@@ -94,6 +121,12 @@ void print_rows(const Rows& rows, bool has_nodes, size_t runs, size_t limit) {
       const auto time = static_cast<double>(row.time.count());
       cells.push_back(row.flops > 0 && time > 0 ? fmt::format("{:.1f}", row.flops / time) : "");
     }
+    if (has_loops && row.loops.loops == 0) cells.insert(cells.end(), {"1", "", ""});
+    if (has_loops && row.loops.loops != 0) {
+      cells.push_back(fmt::format("{:.1f}", per_loop(row.loops.threads, row.loops)));
+      cells.push_back(fmt::format("{:.1f}", per_loop(row.loops.pieces, row.loops)));
+      cells.push_back(fmt::format("{:.2f}", row.loops.imbalance()));
+    }
     if (has_nodes) cells.push_back(printable(row.name));
     cells.push_back(printable(row.op, 100));
     table.add(std::move(cells));
@@ -101,6 +134,20 @@ void print_rows(const Rows& rows, bool has_nodes, size_t runs, size_t limit) {
   table.print(2);
   if (limit != 0 && rows.rows.size() > limit)
     fmt::print("  ... and {} more (--limit 0 shows all)\n", rows.rows.size() - limit);
+}
+
+json::Value loops_json(const LoopCounts& loops, size_t runs) {
+  const auto of_run = [&](Nanoseconds time) { return milliseconds(time) / static_cast<double>(runs); };
+  json::Value value;
+  value.set("count", loops.loops / runs);
+  value.set("pieces", loops.pieces / runs);
+  value.set("threads", per_loop(loops.threads, loops));
+  value.set("wakes", loops.wakes / runs);
+  value.set("ms", of_run(loops.time));
+  value.set("work_ms", of_run(loops.work));
+  value.set("waited_ms", of_run(loops.waited));
+  value.set("imbalance", loops.imbalance());
+  return value;
 }
 
 json::Array rows_json(const Rows& rows, bool has_nodes, size_t runs) {
@@ -114,6 +161,7 @@ json::Array rows_json(const Rows& rows, bool has_nodes, size_t runs) {
     value.set("share", share(row, rows));
     if (row.flops > 0) value.set("flops", row.flops / static_cast<double>(runs));
     if (row.bytes > 0) value.set("bytes", row.bytes / static_cast<double>(runs));
+    if (row.loops.loops != 0) value.set("loops", loops_json(row.loops, runs));
     array.push_back(std::move(value));
   }
   return array;
@@ -135,7 +183,9 @@ std::string duration_text(Nanoseconds time) {
 
 void print_by_operator(const Profile& profile, size_t runs, size_t limit) {
   fmt::print("\n{}\n", styled("time by operator", Style::kBold));
-  print_rows(by_operator(profile), false, runs, limit);
+  const Rows rows = by_operator(profile);
+  print_rows(rows, false, runs, limit);
+  print_loops(rows, runs);
 }
 
 void print_by_node(const Profile& profile, size_t runs, size_t limit) {
@@ -145,8 +195,12 @@ void print_by_node(const Profile& profile, size_t runs, size_t limit) {
 
 json::Value profile_json(const Profile& profile, size_t runs) {
   json::Value value;
-  value.set("operators", rows_json(by_operator(profile), false, runs));
+  const Rows rows = by_operator(profile);
+  value.set("operators", rows_json(rows, false, runs));
   value.set("nodes", rows_json(by_node(profile), true, runs));
+  const LoopCounts loops = all_loops(rows);
+  value.set("serial_ms", milliseconds(rows.total - loops.time) / static_cast<double>(runs));
+  value.set("loops", loops_json(loops, runs));
   return value;
 }
 

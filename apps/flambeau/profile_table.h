@@ -17,7 +17,7 @@ double milliseconds(std::chrono::nanoseconds time);
 // is of `runs`.
 void print_by_operator(const Profile& profile, size_t runs, size_t limit);
 void print_by_node(const Profile& profile, size_t runs, size_t limit);
-// {"operators": [...], "nodes": [...]}
+// {"operators": [...], "nodes": [...], "serial_ms": ..., "loops": {...}}
 json::Value profile_json(const Profile& profile, size_t runs);
 
 }  // namespace flambeau::cli

@@ -124,6 +124,48 @@ TEST_P(EachBackend, ProductsOfDoubles) {
   EXPECT_LT(compare(run(layer, input, plain), plain).max_abs, 1e-12);
 }
 
+TEST_P(EachBackend, GivesTheSameBitsWithAnyNumberOfThreads) {
+  struct Runner {
+    Runner(const ops::Library& library, int threads) : pool(threads, 64), context(library, pool) {}
+    ThreadPool pool;
+    ops::Context context;
+    PackedWeights packed;
+  };
+  const auto run_with = [&](int threads, auto&& make, const Tensor& input, const Dims& sizes) {
+    Runner runner(library, threads);
+    const LayerPointer layer = make(runner);
+    const std::shared_ptr<Storage> scratch = backend->allocate(layer->scratch_bytes());
+    const Value arguments[] = {Value(input)};
+    Tensor outputs[] = {Tensor::zeros(DType::kFloat32, sizes)};
+    layer->run(runner.context, arguments, outputs, *scratch);
+    return outputs[0];
+  };
+  const auto check = [&](auto&& make, const Tensor& input, const Dims& sizes) {
+    const Tensor alone = run_with(1, make, input, sizes);
+    for (const int threads : {2, 5, 16})
+      EXPECT_EQ(compare(run_with(threads, make, input, sizes), alone).max_abs, 0) << threads << " threads";
+  };
+  for (const int64_t rows : {1, 8, 65}) {
+    const Product wanted = product(rows, 300, 700);
+    check([&](Runner& runner) { return backend->product(runner.context, wanted, runner.packed); },
+          numbers(Dims{rows, 700}, 1), Dims{rows, 300});
+  }
+  for (const auto& [channels, size] : {std::pair<int64_t, int64_t>{256, 4}, {64, 20}, {16, 50}}) {
+    Convolution wanted;
+    wanted.shape = {.in_channels = channels,
+                    .out_channels = channels,
+                    .input = {1, size, size},
+                    .kernel = {1, 3, 3},
+                    .padding = {0, 1, 1},
+                    .input_order = ImageOrder::kChannelsLast,
+                    .output_order = ImageOrder::kChannelsLast};
+    wanted.weight = numbers(Dims{channels, channels, 3, 3}, 2);
+    const Dims sizes{1, size, size, channels};
+    check([&](Runner& runner) { return backend->convolution(runner.context, wanted); }, numbers(sizes, 1),
+          sizes);
+  }
+}
+
 TEST_P(EachBackend, HalvesAreLeftToTheirOperator) {
   Product wanted = product(20, 7, 9);
   wanted.shape.dtype = DType::kBFloat16;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/higher_order.h"
@@ -187,9 +185,7 @@ std::vector<Value> Interpreter::run(const Code& code, std::vector<Value> inputs)
   for (size_t i = 0; i < code.instructions.size(); ++i) {
     if (is_timed) {
       work_ = {};
-      const auto begin = std::chrono::steady_clock::now();
-      run_one(code, code.instructions[i], slots);
-      profile_->add(i, std::chrono::steady_clock::now() - begin);
+      profile_->measure(i, [&] { run_one(code, code.instructions[i], slots); });
       profile_->set_work(i, work_.bytes, work_.flops);
     } else {
       run_one(code, code.instructions[i], slots);

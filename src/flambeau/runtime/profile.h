@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "flambeau/base/loop_counts.h"
 
 namespace flambeau::runtime {
 
@@ -17,12 +20,23 @@ class Profile {
     std::chrono::nanoseconds time{0};
     uint64_t bytes = 0;  // read and written by one call
     uint64_t flops = 0;  // of one call; 0 for what only moves numbers
+    LoopCounts loops;    // of all calls: how threads shared them
   };
 
-  void add(size_t index, std::chrono::nanoseconds time) {
+  // Calls `run`, and counts its time and its loops as the entry's.
+  template <typename Run>
+  void measure(size_t index, Run&& run) {
     if (index >= entries.size()) entries.resize(index + 1);
-    ++entries[index].calls;
-    entries[index].time += time;
+    LoopCounts loops;
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      const LoopCounts::Scope counted(loops);
+      std::forward<Run>(run)();
+    }
+    Entry& entry = entries[index];
+    entry.time += std::chrono::steady_clock::now() - begin;
+    ++entry.calls;
+    entry.loops += loops;
   }
 
   void set_work(size_t index, uint64_t bytes, uint64_t flops) {

@@ -2,8 +2,6 @@
 #include "flambeau/backends/onednn/pooled.h"
 #include "flambeau/backends/portable/portable.h"
 #include "flambeau/base/error.h"
-#include "flambeau/base/parallel.h"
-#include "flambeau/base/size.h"
 
 namespace flambeau::backends {
 namespace {
@@ -26,19 +24,6 @@ class LayerRun final : public PreparedLayer {
 };
 
 const float* floats(const Tensor& tensor) { return tensor.defined() ? tensor.data<float>() : nullptr; }
-
-// Into how many parts a layer's work is cut: several for each thread, so that a slow one does not hold up the
-// rest; one where handing out work would take longer than doing it. `work` counts multiplications.
-int part_count(const ThreadPool& pool, Size work) {
-  constexpr int64_t kLeast = int64_t{1} << 20;  // some ten microseconds
-  return pool.threads() == 1 || work < kLeast ? 1 : pool.threads() * 2;
-}
-
-// Into how many calls of the library a part is cut, so that each ends within some ten milliseconds.
-Size step_count(const ThreadPool& pool, Size work) {
-  constexpr int64_t kMost = int64_t{1} << 29;
-  return work / part_count(pool, work) / kMost + 1;
-}
 
 // What `make` gives; null where the library has no such layer.
 template <typename Make>
@@ -66,9 +51,7 @@ class OneDnn final : public Portable {
     if (shape.dtype != DType::kFloat32 || wanted.space != 2 || shape.transposed)
       return Portable::convolution(context, wanted);
     LayerPointer layer = made_if_possible([&] {
-      const Size work = Size(shape.batch) * shape.output_size() * wanted.weight.element_count();
-      return std::make_unique<LayerRun>(part_count(context.pool(), work), step_count(context.pool(), work),
-                                        shape, floats(wanted.weight), floats(wanted.bias), wanted.epilogues);
+      return std::make_unique<LayerRun>(shape, floats(wanted.weight), floats(wanted.bias), wanted.epilogues);
     });
     return layer ? std::move(layer) : Portable::convolution(context, wanted);
   }
@@ -78,9 +61,7 @@ class OneDnn final : public Portable {
     if (shape.dtype != DType::kFloat32) return Portable::product(context, wanted, packed);
     LayerPointer layer = made_if_possible([&] {
       return packed.with<onednn::PackedColumns>(wanted.weight, [&](onednn::PackedColumns& columns) {
-        const Size work = Size(shape.rows) * shape.columns * shape.depth;
-        return std::make_unique<LayerRun>(part_count(context.pool(), work), step_count(context.pool(), work),
-                                          shape, floats(wanted.weight), floats(wanted.bias), wanted.epilogues,
+        return std::make_unique<LayerRun>(shape, floats(wanted.weight), floats(wanted.bias), wanted.epilogues,
                                           columns);
       });
     });

@@ -51,15 +51,14 @@ class Depthwise : public Convolution::Prepared {
     // Channels first: a piece is a plane; last: a row of all channels.
     const int64_t count = shape.batch * (is_last() ? rows : shape.out_channels);
     const int64_t work = is_last() ? row_work : row_work * rows;
-    const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(work, 1));
-    pool.for_each_range(static_cast<size_t>(count), static_cast<size_t>(grain),
-                        [&](size_t begin, size_t end) {
-                          if (is_last()) {
-                            run_rows(static_cast<int64_t>(begin), static_cast<int64_t>(end), input, output);
-                          } else {
-                            run_planes(static_cast<int64_t>(begin), static_cast<int64_t>(end), input, output);
-                          }
-                        });
+    const Cost cost = {.operations = 2.0 * static_cast<double>(work)};  // loads keep pace with every other
+    pool.for_each_range(static_cast<size_t>(count), cost.grain(), [&](size_t begin, size_t end) {
+      if (is_last()) {
+        run_rows(static_cast<int64_t>(begin), static_cast<int64_t>(end), input, output);
+      } else {
+        run_planes(static_cast<int64_t>(begin), static_cast<int64_t>(end), input, output);
+      }
+    });
   }
 
  private:

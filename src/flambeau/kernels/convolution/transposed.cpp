@@ -21,7 +21,10 @@ class Transposed : public Convolution::Prepared {
     const int64_t outs = shape.out_channels / shape.groups;
     const int64_t ins = shape.in_channels / shape.groups;
     // Enough rows for whole panels, few enough for all threads to have some.
-    chunk_ = std::clamp<int64_t>((4 * gemm_kernels<T>().rows + taps - 1) / taps, 1, outs);
+    constexpr int64_t kMostThreads = 16;
+    const int64_t panel = (gemm_kernels<T>().rows + taps - 1) / taps;
+    chunk_ = std::clamp(shape.batch * shape.out_channels / kMostThreads, panel, 4 * panel);
+    chunk_ = std::min(chunk_, outs);
     chunks_ = (outs + chunk_ - 1) / chunk_;
     for (int64_t group = 0; group < shape.groups; ++group) {
       for (int64_t chunk = 0; chunk < chunks_; ++chunk) {

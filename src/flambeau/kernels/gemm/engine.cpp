@@ -10,9 +10,6 @@ namespace {
 // A block of the result is the work of one thread: its left panels must stay in the second-level cache.
 constexpr int64_t kMostBlockRows = 336;
 constexpr int64_t kMostBlockColumns = 512;
-// Less work than this (multiplications) is not worth waking a thread for.
-constexpr int64_t kLeastWork = int64_t{1} << 17;
-
 int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 // How many panels a block takes in each direction.
@@ -69,10 +66,6 @@ class Run {
   }
 
   int64_t count() const { return problem_.batch * blocks_.left_count * blocks_.right_count; }
-  int64_t work_of_one() const {
-    return Size(blocks_.left * kernels_.rows) * (blocks_.right * kernels_.columns) * problem_.depth;
-  }
-
   void run(int64_t begin, int64_t end) const {
     const Scratch scratch((Size(left_room_) + right_room_ + tile_room_ + block_room_) * sizeof(T));
     for (int64_t index = begin; index < end; ++index) run_block(index, scratch.as<T>());
@@ -268,15 +261,14 @@ void finish_row(const RowAccess<T>& access, const GemmProblem<T>& problem, int64
 template <typename T>
 void run_gemm(ThreadPool& pool, const GemmProblem<T>& problem) {
   if (problem.rows == 0 || problem.columns == 0 || problem.batch == 0) return;
-  const Size work =
-      Size(problem.rows) * problem.columns * std::max<int64_t>(problem.depth, 1) * problem.batch;
-  const int64_t threads = work < kLeastWork ? 1 : pool.threads();
-  const Run<T> run(problem, threads);
-  const int64_t grain =
-      threads == 1 ? run.count() : std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, run.work_of_one()));
-  pool.for_each_range(
-      static_cast<size_t>(run.count()), static_cast<size_t>(grain),
-      [&](size_t begin, size_t end) { run.run(static_cast<int64_t>(begin), static_cast<int64_t>(end)); });
+  const Cost cost = product_cost<T>(problem.rows, problem.columns, problem.depth, problem.batch);
+  const double worth = std::min(cost.nanoseconds() / kPieceTime, static_cast<double>(pool.threads()));
+  const Run<T> run(problem, std::max<int64_t>(static_cast<int64_t>(worth), 1));
+  const auto count = static_cast<double>(run.count());
+  const Cost block = {.operations = cost.operations / count, .bytes = cost.bytes / count};
+  pool.for_each_range(static_cast<size_t>(run.count()), block.grain(), [&](size_t begin, size_t end) {
+    run.run(static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  });
 }
 
 #define FLAMBEAU_INSTANTIATE(T)                                                                            \

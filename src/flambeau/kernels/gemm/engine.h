@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "flambeau/base/parallel.h"
 #include "flambeau/kernels/gemm/gemm.h"
 #include "flambeau/kernels/gemm/kernels.h"
 #include "flambeau/kernels/gemm/rows.h"
-
-namespace flambeau {
-class ThreadPool;
-}
 
 namespace flambeau::kernels {
 
@@ -90,6 +87,16 @@ struct GemmProblem {
   T alpha, beta;
   Epilogues epilogues = {};
 };
+
+// What a batch of products takes: for few rows it is reading the right side.
+template <typename T>
+Cost product_cost(int64_t rows, int64_t columns, int64_t depth, int64_t batch) {
+  const auto r = static_cast<double>(rows), c = static_cast<double>(columns), d = static_cast<double>(depth);
+  const auto all = static_cast<double>(batch);
+  // Elements twice as wide are multiplied half as fast.
+  return {.operations = all * r * c * d * sizeof(T) / sizeof(float),
+          .bytes = all * (c * d + r * (c + d)) * sizeof(T)};
+}
 
 template <typename T>
 void run_gemm(ThreadPool& pool, const GemmProblem<T>& problem);

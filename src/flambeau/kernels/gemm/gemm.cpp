@@ -13,8 +13,6 @@ namespace {
 
 // Up to so many rows, dot products along the memory of a transposed right side beat packing it.
 constexpr int64_t kThinRows = 8;
-// Elements of the matrix that one thread should read at least.
-constexpr int64_t kLeastElements = int64_t{1} << 15;
 
 template <typename T>
 using Operand = MemoryOperand<T>;
@@ -51,53 +49,51 @@ void thin_dots(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& p
   const RowAccess<T> access(shape.dtype);
   constexpr int64_t kColumns = 64;  // at a time
   const int64_t pieces = (shape.columns + kColumns - 1) / kColumns;
-  const int64_t grain = std::max<int64_t>(1, kLeastElements / (Size(kColumns) * shape.depth * shape.rows));
-  pool.for_each_range(
-      static_cast<size_t>(pieces * shape.batch), static_cast<size_t>(grain), [&](size_t begin, size_t end) {
-        const bool convert = !access.same();
-        const int64_t rows = shape.rows, depth = shape.depth;
-        const Scratch scratch((Size(rows) * depth + Size(kColumns) * rows + Size(convert ? 4 : 0) * depth) *
-                              sizeof(T));
-        T* const x = scratch.as<T>();
-        T* const sums = x + rows * depth;
-        T* const converted = sums + kColumns * rows;
-        int64_t loaded = -1;
-        for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
-          const int64_t batch = piece / pieces;
-          if (batch != loaded) {
-            for (int64_t r = 0; r < rows; ++r) {
-              access.load(left, batch * shape.left.batch + r * shape.left.row, shape.left.column, depth,
-                          x + r * depth);
-            }
-            loaded = batch;
-          }
-          const int64_t first = piece % pieces * kColumns;
-          const int64_t count = std::min(kColumns, shape.columns - first);
-          // Four columns stay near while every row meets them; more than a few long ones could not be
-          // stopped.
-          constexpr int64_t kLong = int64_t{1} << 20;
-          const int64_t together = rows > 1 || convert || depth > kLong ? 4 : count;
-          for (int64_t c = 0; c < count; c += together) {
-            poll_work();
-            const int64_t some = std::min(together, count - c);
-            const int64_t start = batch * shape.right.batch + (first + c) * shape.right.column;
-            const T* matrix = static_cast<const T*>(right) + start;
-            int64_t step = shape.right.column;
-            if (convert) {
-              for (int64_t i = 0; i < some; ++i) {
-                access.load(right, start + i * shape.right.column, 1, depth, converted + i * depth);
-              }
-              matrix = converted, step = depth;
-            }
-            for (int64_t r = 0; r < rows; ++r) {
-              kernels.rows_times_vector(matrix, step, some, depth, x + r * depth, sums + r * kColumns + c);
-            }
-          }
-          for (int64_t r = 0; r < rows; ++r) {
-            finish_row(access, problem, batch, r, first, count, sums + r * kColumns);
-          }
+  const size_t grain = product_cost<T>(shape.rows, kColumns, shape.depth, 1).grain();
+  pool.for_each_range(static_cast<size_t>(pieces * shape.batch), grain, [&](size_t begin, size_t end) {
+    const bool convert = !access.same();
+    const int64_t rows = shape.rows, depth = shape.depth;
+    const Scratch scratch((Size(rows) * depth + Size(kColumns) * rows + Size(convert ? 4 : 0) * depth) *
+                          sizeof(T));
+    T* const x = scratch.as<T>();
+    T* const sums = x + rows * depth;
+    T* const converted = sums + kColumns * rows;
+    int64_t loaded = -1;
+    for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
+      const int64_t batch = piece / pieces;
+      if (batch != loaded) {
+        for (int64_t r = 0; r < rows; ++r) {
+          access.load(left, batch * shape.left.batch + r * shape.left.row, shape.left.column, depth,
+                      x + r * depth);
         }
-      });
+        loaded = batch;
+      }
+      const int64_t first = piece % pieces * kColumns;
+      const int64_t count = std::min(kColumns, shape.columns - first);
+      // Four columns stay near while every row meets them; more than a few long ones could not be stopped.
+      constexpr int64_t kLong = int64_t{1} << 20;
+      const int64_t together = rows > 1 || convert || depth > kLong ? 4 : count;
+      for (int64_t c = 0; c < count; c += together) {
+        poll_work();
+        const int64_t some = std::min(together, count - c);
+        const int64_t start = batch * shape.right.batch + (first + c) * shape.right.column;
+        const T* matrix = static_cast<const T*>(right) + start;
+        int64_t step = shape.right.column;
+        if (convert) {
+          for (int64_t i = 0; i < some; ++i) {
+            access.load(right, start + i * shape.right.column, 1, depth, converted + i * depth);
+          }
+          matrix = converted, step = depth;
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+          kernels.rows_times_vector(matrix, step, some, depth, x + r * depth, sums + r * kColumns + c);
+        }
+      }
+      for (int64_t r = 0; r < rows; ++r) {
+        finish_row(access, problem, batch, r, first, count, sums + r * kColumns);
+      }
+    }
+  });
 }
 
 // One row times a right side whose rows are contiguous: a sum of its rows.
@@ -114,38 +110,36 @@ void row_sums(ThreadPool& pool, const GemmShape& shape, const GemmProblem<T>& pr
     width = std::min(width, std::max<int64_t>((share + 63) & ~int64_t{63}, 64));
   }
   const int64_t pieces = (shape.columns + width - 1) / width;
-  const int64_t grain =
-      std::max<int64_t>(1, kLeastElements / (Size(width) * std::max<int64_t>(1, shape.depth)));
+  const size_t grain = product_cost<T>(1, width, shape.depth, 1).grain();
   constexpr int64_t kDepths = 8;  // converted at a time
-  pool.for_each_range(
-      static_cast<size_t>(pieces * shape.batch), static_cast<size_t>(grain), [&](size_t begin, size_t end) {
-        const bool convert = !access.same();
-        const Scratch scratch((Size(shape.depth) + width + (convert ? kDepths * width : 0)) * sizeof(T));
-        T* const sums = scratch.as<T>();
-        T* const x = sums + width;
-        T* const converted = x + shape.depth;
-        for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
-          const int64_t batch = piece / pieces;
-          const int64_t first = piece % pieces * width;
-          const int64_t count = std::min(width, shape.columns - first);
-          poll_work();
-          access.load(left, batch * shape.left.batch, shape.left.column, shape.depth, x);
-          std::fill_n(sums, count, T(0));
-          const int64_t start = batch * shape.right.batch + first;
-          if (!convert) {
-            kernels.vector_times_matrix(x, static_cast<const T*>(right) + start, shape.right.row, shape.depth,
-                                        count, sums);
-          }
-          for (int64_t d = 0; convert && d < shape.depth; d += kDepths) {
-            const int64_t some = std::min(kDepths, shape.depth - d);
-            for (int64_t i = 0; i < some; ++i) {
-              access.load(right, start + (d + i) * shape.right.row, 1, count, converted + i * width);
-            }
-            kernels.vector_times_matrix(x + d, converted, width, some, count, sums);
-          }
-          finish_row(access, problem, batch, 0, first, count, sums);
+  pool.for_each_range(static_cast<size_t>(pieces * shape.batch), grain, [&](size_t begin, size_t end) {
+    const bool convert = !access.same();
+    const Scratch scratch((Size(shape.depth) + width + (convert ? kDepths * width : 0)) * sizeof(T));
+    T* const sums = scratch.as<T>();
+    T* const x = sums + width;
+    T* const converted = x + shape.depth;
+    for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
+      const int64_t batch = piece / pieces;
+      const int64_t first = piece % pieces * width;
+      const int64_t count = std::min(width, shape.columns - first);
+      poll_work();
+      access.load(left, batch * shape.left.batch, shape.left.column, shape.depth, x);
+      std::fill_n(sums, count, T(0));
+      const int64_t start = batch * shape.right.batch + first;
+      if (!convert) {
+        kernels.vector_times_matrix(x, static_cast<const T*>(right) + start, shape.right.row, shape.depth,
+                                    count, sums);
+      }
+      for (int64_t d = 0; convert && d < shape.depth; d += kDepths) {
+        const int64_t some = std::min(kDepths, shape.depth - d);
+        for (int64_t i = 0; i < some; ++i) {
+          access.load(right, start + (d + i) * shape.right.row, 1, count, converted + i * width);
         }
-      });
+        kernels.vector_times_matrix(x + d, converted, width, some, count, sums);
+      }
+      finish_row(access, problem, batch, 0, first, count, sums);
+    }
+  });
 }
 
 template <typename T>

@@ -53,10 +53,11 @@ class Attention {
   void run(Context& context) const {
     const int64_t step = std::min(queries_, kMostQueries);
     const int64_t blocks = (queries_ + step - 1) / step;
-    const Size cost = Size(step) * keys_ * (Size(depth_) + width_) + 1;
-    const auto grain = static_cast<size_t>(std::max<int64_t>(65536 / cost, 1));
+    // A step's keys and values are read once, and met by all of its queries.
+    const double read = static_cast<double>(keys_) * static_cast<double>(depth_ + width_);
+    const Cost cost = {.operations = static_cast<double>(step) * read, .bytes = read * sizeof(T)};
     ThreadPool& pool = context.pool();
-    pool.for_each_range(static_cast<size_t>(heads_ * blocks), grain, [&](size_t begin, size_t end) {
+    pool.for_each_range(static_cast<size_t>(heads_ * blocks), cost.grain(), [&](size_t begin, size_t end) {
       const Size numbers = Size(step) * (Size(std::min(keys_, kMostKeys)) + width_);
       const kernels::Scratch scratch(numbers * sizeof(T) + Size(step) * sizeof(RowState<T>));
       for (size_t i = begin; i < end; ++i) {

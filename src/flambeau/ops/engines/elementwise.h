@@ -21,8 +21,8 @@ struct Output {
 
 inline Output computed_result(const Tensor& tensor) { return {&tensor, compute_dtype(tensor.dtype())}; }
 
-// How many elements a thread should have at least.
-constexpr int64_t kGrain = 32768;
+// How many elements a thread should have at least: read and written, they take some kPieceTime.
+constexpr int64_t kGrain = 16384;
 
 // The inputs broadcast to the first output's sizes; all outputs have these sizes. `cost` is about how many
 // cycles an element takes, 1 for an addition: dear rows are shared among threads earlier.

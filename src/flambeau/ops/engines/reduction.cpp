@@ -66,8 +66,7 @@ class FoldRun {
         std::max(static_cast<double>(reduced_count_) *
                      static_cast<double>(is_across_ ? std::min<int64_t>(columns_.size, kColumns) : kBatch),
                  1.0);
-    if (units < 2 * pool.threads() && pool.threads() > 1 &&
-        static_cast<double>(units) * unit_work >= 4 * kGrain && kept_count_ <= 16384 &&
+    if (units < 2 * kParts && static_cast<double>(units) * unit_work >= 4 * kGrain && kept_count_ <= 16384 &&
         reduced_[0].size > 1) {
       run_split(pool, units);
       return;
@@ -91,6 +90,9 @@ class FoldRun {
 
  private:
   static constexpr int64_t kBatch = 16;  // results of the way along that one thread takes at least
+  // Of the reduced range, where there are few results. Not the number of threads: sums in another order have
+  // other bits.
+  static constexpr int64_t kParts = 16;
 
   // Results that are made together.
   struct Place {
@@ -275,10 +277,10 @@ class FoldRun {
     }
   }
 
-  // Few results, many elements: each thread takes a part of the reduced range of all results.
+  // Few results, many elements: threads take parts of the reduced range of all results.
   void run_split(ThreadPool& pool, int64_t units) {
     const int64_t range = reduced_[0].size;
-    const int64_t parts = std::min<int64_t>(range, pool.threads());
+    const int64_t parts = std::min(range, kParts);
     const auto part_begin = [&](int64_t part) {
       return static_cast<int64_t>(static_cast<__int128>(range) * part / parts);
     };

@@ -69,6 +69,23 @@ TEST_F(Reduce, LongSumsStayExact) {
   }
 }
 
+TEST_F(Reduce, SumsHaveTheSameBitsWithAnyNumberOfThreads) {
+  Tensor x = Tensor::zeros(DType::kFloat32, Dims{1 << 18});
+  for (int64_t i = 0; i < x.element_count(); ++i)
+    x.mutable_data<float>()[i] = 1.0F / static_cast<float>(i + 1);
+  for (const Dims& sizes : {Dims{1 << 18}, Dims{4, 1 << 16}, Dims{1 << 16, 4}}) {
+    const Tensor shaped = call(context, "aten::view", x, sizes);
+    const auto sums = [&](int threads) {
+      ThreadPool other(threads, 64);
+      Context own(library, other);
+      return values(
+          call(own, "aten::sum.dim_IntList", shaped, Dims{sizes.size() > 1 && sizes[0] == 4 ? 1 : 0}));
+    };
+    const Numbers alone = sums(1);
+    for (const int threads : {2, 3, 16}) EXPECT_EQ(sums(threads), alone) << threads << " threads";
+  }
+}
+
 TEST_F(Reduce, ExtremesFindNan) {
   Tensor x = counted(DType::kFloat32, {2, 3});
   x.mutable_data<float>()[4] = NAN;

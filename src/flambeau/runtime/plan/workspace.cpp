@@ -1,7 +1,5 @@
 #include "flambeau/runtime/plan/workspace.h"
 
-#include <chrono>
-
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/block_program.h"
 #include "flambeau/ops/mechanism/call.h"
@@ -98,11 +96,9 @@ std::vector<Value> Workspace::run(ops::Context& context, std::span<const Tensor*
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     if (profile == nullptr) {
       run_step(context, i);
-      continue;
+    } else {
+      profile->measure(i, [&] { run_step(context, i); });
     }
-    const auto begin = std::chrono::steady_clock::now();
-    run_step(context, i);
-    profile->add(i, std::chrono::steady_clock::now() - begin);
   }
   std::vector<Value> results = results_;
   for (const size_t index : constant_results_) {
