@@ -81,7 +81,7 @@ int run_check(const CheckOptions& options, const CommonOptions& common) {
   int exit_code = kExitOk;
   for (const std::string& path : options.files) {
     try {
-      const SafetyReport found = check_safety(open_model_file(path), progress);
+      const SafetyReport found = check_file(path, progress);
       if (!found.is_harmless() && exit_code == kExitOk) exit_code = kExitFound;
       if (common.json) {
         results.push_back(report::of_safety(path, found));

@@ -4,7 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "flambeau/check.h"
 #include "flambeau/checkpoint.h"
+#include "flambeau/files.h"
+#include "flambeau/inspect.h"
+#include "flambeau/json.h"
+#include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "flambeau/tensor.h"
 #include "session.h"
@@ -52,7 +57,7 @@ inline py::object inspect_file_report(const Session& session, const std::string&
     Inspection inspection = inspect_file(mapping);
     std::optional<pt2::Package> package;
     if (is_program_kind(inspection.kind)) {
-      package = pt2::read_package(mapping);
+      package = pt2::load_package(mapping);
       for (const std::string& note : package->notes) inspection.notes.push_back(note);
     }
     ThreadPool pool(session.threads());
@@ -65,7 +70,7 @@ inline py::object inspect_file_report(const Session& session, const std::string&
 inline py::object check_file_report(const std::string& path) {
   const json::Value found = [&] {
     const py::gil_scoped_release release;
-    return report::of_safety(path, check_safety(open_model_file(path)));
+    return report::of_safety(path, check_file(path));
   }();
   return json_to_python(found);
 }

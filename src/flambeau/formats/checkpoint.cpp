@@ -19,7 +19,7 @@ namespace {
 
 // Of several programs in one archive, each one's weights stand under its name.
 Checkpoint weights_of_programs(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
-  const pt2::Package package = pt2::read_package(file, mapping);
+  const pt2::Package package = pt2::load_package(file, mapping);
   std::vector<CheckpointTensor> entries;
   std::vector<std::pair<std::string, std::string>> skipped;
   for (const pt2::Model& model : package.models) {

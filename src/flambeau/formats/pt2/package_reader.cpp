@@ -387,7 +387,7 @@ void take_weights(Package& package, const Package& from) {
   }
 }
 
-Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
+Package load_package(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
   const auto read = [&] {
     Package package;
     switch (file.kind) {
@@ -420,10 +420,10 @@ Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>&
   return mapping->reading(read);
 }
 
-Package read_package(const std::shared_ptr<Mapping>& mapping) {
-  return read_package(recognize_file(mapping), mapping);
+Package load_package(const std::shared_ptr<Mapping>& mapping) {
+  return load_package(recognize_file(mapping), mapping);
 }
 
-Package read_package(const std::string& path) { return read_package(open_model_file(path)); }
+Package load_package(const std::string& path) { return load_package(open_model_file(path)); }
 
 }  // namespace flambeau::pt2

@@ -156,7 +156,7 @@ void Checker::check_format() {
       return;
     case FileKind::kProgramJson:
     case FileKind::kProgramText:
-      for (const pt2::Model& model : pt2::read_package(mapping_).models) {
+      for (const pt2::Model& model : pt2::load_package(mapping_).models) {
         check_program(model.program, [&](Severity severity, std::string message) {
           find(severity, "program", "", std::move(message), bit(Opening::kModel));
         });
@@ -387,7 +387,11 @@ bool SafetyReport::is_harmless() const {
                              [](const Finding& finding) { return finding.severity == Severity::kInfo; });
 }
 
-SafetyReport check_safety(const std::shared_ptr<Mapping>& mapping, Progress& progress) {
+SafetyReport check_file(const std::string& path, Progress& progress) {
+  return check_file(open_model_file(path), progress);
+}
+
+SafetyReport check_file(const std::shared_ptr<Mapping>& mapping, Progress& progress) {
   return mapping->reading([&] { return safety::Checker(mapping, progress).run(); });
 }
 

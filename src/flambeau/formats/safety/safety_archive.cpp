@@ -261,7 +261,7 @@ void Checker::check_torchscript() {
 
 void Checker::check_programs() {
   guarded("program", "", [&] {
-    for (const pt2::Model& model : pt2::read_package({report_.kind, archive_}, mapping_).models) {
+    for (const pt2::Model& model : pt2::load_package({report_.kind, archive_}, mapping_).models) {
       check_program(model.program, [&](Severity severity, std::string message) {
         find(severity, "program", pt2::model_record(model.name), std::move(message), bit(Opening::kModel));
       });
