@@ -8,6 +8,7 @@
 
 #include "flambeau/export.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/program.h"
 #include "flambeau/trace/decompose.h"
 
