@@ -16,6 +16,7 @@
 #include <optional>
 #include <sstream>
 
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 

@@ -33,12 +33,12 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<double> seconds;
   if (arguments.size() == 3 && arguments[0] == "load") {
     seconds = timed(std::atoi(arguments[2].c_str()), [&] {
-      const pt2::Package package = pt2::read_package(arguments[1]);
+      const pt2::Package package = pt2::load_package(arguments[1]);
       for (const pt2::Model& model : package.models) graph::require_valid(model.program);
     });
   } else if (arguments.size() == 4 && (arguments[0] == "save" || arguments[0] == "sync")) {
     const Durability durability = arguments[0] == "sync" ? Durability::kSynced : Durability::kCached;
-    const pt2::Package package = pt2::read_package(arguments[1]);
+    const pt2::Package package = pt2::load_package(arguments[1]);
     seconds = timed(std::atoi(arguments[3].c_str()), [&] {
       save_package(package, arguments[2], package.layout, Progress::silent(), FileApi::system(), durability);
     });

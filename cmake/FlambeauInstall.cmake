@@ -5,13 +5,9 @@ install(TARGETS flambeau EXPORT FlambeauTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS flambeau_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# Public headers include those of the rooms, so both are installed, without what only tests use.
-foreach(headers ${PROJECT_SOURCE_DIR}/include/flambeau ${PROJECT_SOURCE_DIR}/src/flambeau)
-  if(EXISTS ${headers})
-    install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-            FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "faulty_*.h" EXCLUDE PATTERN "*_test*.h" EXCLUDE)
-  endif()
-endforeach()
+# Headers there include no others of ours: tests/house_rules_test.cpp.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/flambeau DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(EXPORT FlambeauTargets NAMESPACE Flambeau::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Flambeau)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/FlambeauConfig.cmake.in

@@ -60,24 +60,20 @@ int main(int count, char** arguments) try {
 
   // The example: its sizes are what is not said to vary.
   const Tensor x = nn::randn({4, 8});
-  const nn::Tree inputs[] = {nn::to_tree(x)};
-  ExportOptions options;
-  options.dynamic_shapes =
-      DynamicShapes::by_name({{"x", ShapeSpec(std::map<int64_t, Dim>{{0, Dim("batch")}})}});
-  save_program(export_program(model, inputs, {}, options), arguments[1]);
+  const ExportOptions any_batch = {.dynamic = {{"x", {{0, Dim("batch")}}}}};
+  save_program(export_program(model, {x}, any_batch), arguments[1]);
 
   // What was saved runs without the model's code, here and in PyTorch.
-  Program program = load(arguments[1]);
-  const std::vector<Value> given = {nn::randn({7, 8})};
-  const std::vector<Value> results = program.run(std::span<const Value>(given));
-  std::printf("%s\n", results.at(0).summary().c_str());
+  Program program = load_program(arguments[1]);
+  const std::vector<Value> results = program.run({nn::randn({7, 8})});
+  std::puts(results.at(0).summary().c_str());
 
   // A program is a module again: it runs in the session, and can be part of something that is exported.
   Careful careful;
   careful.eval();
-  const auto again = make_module(export_program(careful, inputs, {}, options));
-  const nn::Tree answer = again->call(inputs);
-  std::printf("%s\n", answer.leaves.at(0).summary().c_str());
+  const auto again = make_module(export_program(careful, {x}, any_batch));
+  const nn::Tree answer = (*again)({x});
+  std::puts(answer.leaves.at(0).summary().c_str());
 } catch (const Error& error) {
   std::fprintf(stderr, "export_model: %s\n", error.what());
   return 1;

@@ -10,11 +10,9 @@ int main(int count, char** arguments) try {
     std::fputs("usage: run_model MODEL.pt2\n", stderr);
     return 2;
   }
-  flambeau::Program program = flambeau::load(arguments[1]);
-  const std::vector<flambeau::Value> inputs = flambeau::example_inputs(program);
-  for (const flambeau::Value& output : program.run(std::span<const flambeau::Value>(inputs))) {
+  flambeau::Program program = flambeau::load_program(arguments[1]);
+  for (const flambeau::Value& output : program.run(flambeau::example_inputs(program)))
     std::puts(output.summary().c_str());
-  }
 } catch (const flambeau::Error& error) {
   std::fprintf(stderr, "run_model: %s\n", error.what());
   return 1;

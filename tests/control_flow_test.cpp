@@ -24,7 +24,7 @@ std::string check(const Tensor& example, const DynamicShapes& shapes, const std:
   Function<Forward> module(forward);
   const nn::Tree arguments[] = {nn::to_tree(example)};
   ExportOptions options;
-  options.dynamic_shapes = shapes;
+  options.dynamic = shapes;
   std::vector<graph::ExportedProgram> programs;
   programs.push_back(export_program(module, arguments, {}, options));
   const auto again = make_module(programs[0].clone());

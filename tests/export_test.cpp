@@ -36,7 +36,7 @@ std::string error_of(const Tensor& x, const DynamicShapes& shapes, Forward forwa
   Function<Forward> module(forward);
   const nn::Tree inputs[] = {nn::to_tree(x)};
   ExportOptions options;
-  options.dynamic_shapes = shapes;
+  options.dynamic = shapes;
   return error_text([&] { export_program(module, inputs, {}, options); });
 }
 
@@ -45,11 +45,12 @@ TEST(Export, WritesDownWhatTheModelDoes) {
   Small module;
   const nn::Tree inputs[] = {nn::to_tree(nn::ones({5, 4}))};
   ExportOptions options;
-  options.dynamic_shapes = first_dim(Dim("batch", {.min = 2, .max = 9}));
+  options.dynamic = first_dim(Dim("batch", {.min = 2, .max = 9}));
   const graph::ExportedProgram program = export_program(module, inputs, {}, options);
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> calls;
-  for (const graph::Node& node : program.graph().nodes()) calls.push_back(*node.name + " " + node.target.text());
+  for (const graph::Node& node : program.graph().nodes())
+    calls.push_back(*node.name + " " + node.target.text());
   EXPECT_EQ(calls, (std::vector<std::string>{
                        "sym_size_int torch.ops.aten.sym_size.int", "linear torch.ops.aten.linear.default",
                        "add_ torch.ops.aten.add_.Tensor", "batch_norm torch.ops.aten.batch_norm.default",
@@ -102,7 +103,7 @@ TEST(Export, PlannedImagesAreThoseOfTheModel) {
     Program program(export_program(module, inputs), how);
     const std::vector<Value> leaves = {x};
     for (int run = 0; run < 3; ++run) {
-      const std::vector<Value> results = program.run(std::span<const Value>(leaves));
+      const std::vector<Value> results = program.run(leaves);
       EXPECT_EQ(results.at(0).tensor().strides(), expected.strides()) << plan;
       EXPECT_LT(compare(results.at(0).tensor(), expected).max_abs, 1e-5) << plan;
     }
@@ -158,7 +159,7 @@ TEST(Export, AssertsNumbersFromData) {
   });
   const nn::Tree inputs[] = {nn::to_tree(nn::full({3}, 3))};
   const graph::ExportedProgram program =
-      export_program(module, inputs, {}, {.dynamic_shapes = first_dim(Dim::AUTO)});
+      export_program(module, inputs, {}, {.dynamic = first_dim(Dim::AUTO)});
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> calls;
   for (const graph::Node& node : program.graph().nodes()) {
@@ -183,7 +184,7 @@ std::vector<std::string> operators_of(const Tensor& x, Forward forward) {
   Function<Forward> module(forward);
   const nn::Tree inputs[] = {nn::to_tree(x)};
   ExportOptions options;
-  options.dynamic_shapes = first_dim(Dim("batch"));
+  options.dynamic = first_dim(Dim("batch"));
   const graph::ExportedProgram program = export_program(module, inputs, {}, options);
   EXPECT_TRUE(graph::verify(program).empty());
   std::vector<std::string> operators;
@@ -263,7 +264,7 @@ TEST(Export, LeavesTheModuleAloneWhenTheProgramTrains) {
   const nn::Tree inputs[] = {nn::to_tree(x)};
   Program program(export_program(module, inputs));
   const std::vector<Value> given = {x};
-  program.run(std::span<const Value>(given));
+  program.run(given);
   EXPECT_NE(program.state("norm.running_mean").data<float>()[0], 0);
   EXPECT_EQ(module.norm.running_mean.data<float>()[0], 0);
   EXPECT_EQ(module.norm.num_batches_tracked.data<int64_t>()[0], 0);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/archive/zip/writer.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
@@ -246,7 +247,7 @@ TEST(HostileFiles, InflatedPickles) {
 TEST(HostileFiles, ARecordThatInflatesToMuchIsNotReadToBeChecked) {
   const auto file = zip_file({{"data.pkl", "\x80\x02}."}, {"data/0", std::string(30 << 20, '\0')}}, "data/0");
   HeapMeter::reset();
-  const SafetyReport report = check_safety(file);
+  const SafetyReport report = check_file(file);
   EXPECT_LT(HeapMeter::peak(), 1U << 20);
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].severity, Severity::kCaution);
@@ -259,7 +260,7 @@ TEST(HostileFiles, APickleWithATailIsStillFound) {
   const auto file = zip_file({{"data/weights",
                                "\x80\x02"
                                "cos\nsystem\n(U\2idtR.and more"}});
-  const SafetyReport report = check_safety(file);
+  const SafetyReport report = check_file(file);
   ASSERT_EQ(report.findings.size(), 2U);  // and that it is an archive of no known kind
   EXPECT_EQ(report.findings[0].message, "unpickling would import and call os.system, which can run anything");
 }
@@ -350,7 +351,7 @@ TEST(HostileFiles, ThousandsOfNames) {
   for (int i = 0; i < 30'000; ++i) names += fmt::format("cx\nn{}\n", i);
   const auto file = torch_file("](" + names + "e");
   EXPECT_EQ(outcome(file), "opened");
-  EXPECT_EQ(check_safety(file).findings.size(), 1002U);  // and a storage that nothing refers to
+  EXPECT_EQ(check_file(file).findings.size(), 1002U);  // and a storage that nothing refers to
   const Inspection inspection = inspect_file(file);
   EXPECT_EQ(inspection.globals.size(), 10'001U);
   EXPECT_EQ(inspection.notes.back(), "the pickles mention more than 10000 names, the others are not shown");
@@ -369,7 +370,7 @@ TEST(HostileFiles, ThousandsOfFindings) {
   zip::Writer writer(sink, {});
   for (int i = 0; i < 20'000; ++i) writer.add_text(fmt::format("{}.txt", i), "a");
   writer.finish();
-  const SafetyReport report = check_safety(Mapping::from_buffer(sink.take()));
+  const SafetyReport report = check_file(Mapping::from_buffer(sink.take()));
   EXPECT_EQ(report.findings.size(), 2001U);
   EXPECT_EQ(report.findings.back().message, "18001 more findings are not listed");
 }
@@ -378,7 +379,7 @@ TEST(HostileFiles, ArchivesInsideOfArchives) {
   auto file = zip_file({{"data.pkl", "\x80\x02}."}, {"data/0", std::string(1 << 20, '\1')}});
   for (int i = 0; i < 8; ++i) file = zip_file({{"inner", std::string(as_text(file->bytes()))}});
   HeapMeter::reset();
-  const SafetyReport report = check_safety(file);
+  const SafetyReport report = check_file(file);
   EXPECT_LT(HeapMeter::peak(), 1U << 20);
   ASSERT_EQ(report.findings.size(), 5U);  // and what each of the archives is
   EXPECT_EQ(report.findings[0].message, "archives nested more than 3 deep");

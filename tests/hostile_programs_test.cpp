@@ -7,6 +7,7 @@
 
 #include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/mapping.h"
 #include "hostile/exercise_program.h"
 #include "hostile/heap_meter.h"
 #include "support/patience.h"

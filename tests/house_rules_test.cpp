@@ -45,18 +45,29 @@ struct Include {
 
 bool is_source(const fs::path& path) { return path.extension() == ".h" || path.extension() == ".cpp"; }
 
-std::vector<Include> includes_under(const std::string& folder) {
+// What users need of a room, and what it keeps to itself.
+constexpr std::initializer_list<const char*> kLibrary = {"include/flambeau", "src/flambeau"};
+
+// From the root.
+std::vector<fs::path> sources_under(std::initializer_list<const char*> folders) {
+  std::vector<fs::path> found;
+  for (const char* const folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+      if (is_source(entry.path())) found.push_back(fs::relative(entry.path(), kRoot));
+  }
+  return found;
+}
+
+std::vector<Include> includes_under(std::initializer_list<const char*> folders) {
   std::vector<Include> found;
-  if (!fs::exists(kRoot / folder)) return found;
   static const std::regex include_line(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
-    if (!is_source(entry.path())) continue;
-    std::ifstream file(entry.path());
+  for (const fs::path& source : sources_under(folders)) {
+    std::ifstream file(kRoot / source);
     std::string text;
     for (int line = 1; std::getline(file, text); ++line) {
       std::smatch match;
       if (!std::regex_search(text, match, include_line)) continue;
-      found.push_back({fs::relative(entry.path(), kRoot), line, match[2], match[1] == "\""});
+      found.push_back({source, line, match[2], match[1] == "\""});
     }
   }
   return found;
@@ -69,7 +80,7 @@ std::vector<std::string> parts_of(const fs::path& path) {
   return parts;
 }
 
-// The room of an included path; empty for a public header, "flambeau/load.h".
+// The room of an included path; empty for one of the headers that users name, "flambeau/runtime.h".
 std::string room_of(const std::string& included) {
   const auto parts = parts_of(included);
   return parts.size() > 2 ? parts[1] : "";
@@ -82,17 +93,18 @@ bool is_test(const fs::path& file) {
 }
 
 TEST(HouseRules, RoomsIncludeOnlyWhatTheTableAllows) {
-  const auto includes = includes_under("src/flambeau");
+  const auto includes = includes_under(kLibrary);
   EXPECT_GT(includes.size(), 50U) << "the sources were not found";
   for (const Include& include : includes) {
     if (!include.quoted) continue;
-    const auto parts = parts_of(include.file);  // src, flambeau, room, ...
+    const auto parts = parts_of(include.file);  // src or include, flambeau, room, ...
     if (!include.path.starts_with("flambeau/")) {
       EXPECT_TRUE(is_test(include.file) && include.path.starts_with("support/"))
           << include.where() << ": write the path from the top, \"flambeau/...\"";
       continue;
     }
-    if (parts.size() < 4) continue;  // src/flambeau/x.cpp is the inside of a public header and may use all
+    if (parts.size() < 4)
+      continue;  // a header that users name, and its inside, src/flambeau/x.cpp, may use all
     const std::string& room = parts[2];
     const std::string other = room_of(include.path);
     ASSERT_TRUE(kMayUse.contains(room)) << room << " has no row in the table of rooms";
@@ -103,32 +115,50 @@ TEST(HouseRules, RoomsIncludeOnlyWhatTheTableAllows) {
 }
 
 TEST(HouseRules, AppsAndExamplesIncludeOnlyPublicHeaders) {
-  for (const char* folder : {"apps", "examples"}) {
-    for (const Include& include : includes_under(folder)) {
-      if (!include.path.starts_with("flambeau/")) continue;
-      EXPECT_EQ(room_of(include.path), "") << include.where() << ", which is not a public header";
-    }
+  for (const Include& include : includes_under({"apps", "examples"})) {
+    if (!include.path.starts_with("flambeau/")) continue;
+    EXPECT_EQ(room_of(include.path), "") << include.where() << ", which is not a public header";
+  }
+}
+
+// What is installed is include/ alone.
+TEST(HouseRules, PublicHeadersNeedNoOthers) {
+  for (const Include& include : includes_under({"include/flambeau"})) {
+    if (!include.path.starts_with("flambeau/")) continue;
+    EXPECT_TRUE(fs::exists(kRoot / "include" / include.path))
+        << include.where() << ", which users do not have: declare what is needed, or move it to include/";
+  }
+}
+
+// A table of contents: what each is for, and how it begins.
+TEST(HouseRules, HeadersThatUsersNameShowAnExample) {
+  for (const auto& entry : fs::directory_iterator(kRoot / "include/flambeau")) {
+    if (entry.is_directory()) continue;
+    std::ifstream file(entry.path());
+    std::string text;
+    bool is_shown = false;
+    while (std::getline(file, text) &&
+           (text.starts_with("//") || text.starts_with("/*") || text.starts_with(" *")))
+      is_shown = is_shown || text.starts_with("//   ") || text.starts_with(" *   ");
+    EXPECT_TRUE(is_shown) << entry.path() << ": begin with what it is for and a small example";
   }
 }
 
 TEST(HouseRules, HeadersIncludeNoHeavyLibraries) {
-  for (const char* folder : {"src/flambeau", "include/flambeau"}) {
-    for (const Include& include : includes_under(folder)) {
-      if (include.file.extension() != ".h" || is_test(include.file)) continue;
-      for (const char* library : {"fmt/", "simdjson", "libdeflate", "CLI/", "gtest/", "benchmark/"}) {
-        EXPECT_FALSE(include.path.starts_with(library)) << include.where() << ": use it in a .cpp file";
-      }
-    }
+  for (const Include& include : includes_under(kLibrary)) {
+    if (include.file.extension() != ".h" || is_test(include.file)) continue;
+    for (const char* library : {"fmt/", "simdjson", "libdeflate", "CLI/", "gtest/", "benchmark/"})
+      EXPECT_FALSE(include.path.starts_with(library)) << include.where() << ": use it in a .cpp file";
   }
 }
 
 TEST(HouseRules, ASourceIncludesItsOwnHeaderFirst) {
   std::set<fs::path> seen;
-  for (const Include& include : includes_under("src/flambeau")) {
+  for (const Include& include : includes_under({"src/flambeau"})) {
     if (include.file.extension() != ".cpp" || !seen.insert(include.file).second) continue;
-    const fs::path header = fs::path(include.file).replace_extension(".h");
-    if (!fs::exists(kRoot / header)) continue;
-    EXPECT_EQ("src/" + include.path, header.string()) << include.where() << " first";
+    const fs::path header = fs::relative(include.file, "src").replace_extension(".h");
+    if (!fs::exists(kRoot / "src" / header) && !fs::exists(kRoot / "include" / header)) continue;
+    EXPECT_EQ(include.path, header.string()) << include.where() << " first";
   }
 }
 
@@ -142,9 +172,8 @@ TEST(HouseRules, ShapeRulesComputeWithCheckedNumbers) {
     return false;
   };
   static const std::regex plain(R"(\bint64_t \w+ = .*\w\)? [-+*/] )");
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/flambeau/ops")) {
-    if (!is_source(entry.path())) continue;
-    std::ifstream file(entry.path());
+  for (const fs::path& source : sources_under({"include/flambeau/ops", "src/flambeau/ops"})) {
+    std::ifstream file(kRoot / source);
     std::string text;
     bool is_inside = false;
     for (int line = 1; std::getline(file, text); ++line) {
@@ -152,17 +181,17 @@ TEST(HouseRules, ShapeRulesComputeWithCheckedNumbers) {
       if (text.starts_with('}')) is_inside = false;
       if (!is_inside || text.find("int64_t ") == std::string::npos) continue;
       EXPECT_FALSE(std::regex_search(text, plain))
-          << entry.path() << ":" << line << " computes with int64_t: take Size or N";
+          << source << ":" << line << " computes with int64_t: take Size or N";
     }
   }
 }
 
 // What an operator is made of stands in its own file, once: elsewhere is only the choice, without names.
 TEST(HouseRules, OperatorsAreTakenApartInOps) {
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/flambeau")) {
-    const std::string path = fs::relative(entry.path(), kRoot / "src/flambeau").string();
-    if (!is_source(entry.path()) || is_test(entry.path()) || path.starts_with("ops/")) continue;
-    std::ifstream file(entry.path());
+  for (const fs::path& source : sources_under(kLibrary)) {
+    const std::string path = source.string().substr(source.string().find("flambeau/") + 9);
+    if (is_test(source) || path.starts_with("ops/")) continue;
+    std::ifstream file(kRoot / source);
     std::string text;
     for (int line = 1; std::getline(file, text); ++line) {
       bool is_second = path.starts_with("trace/decompos") && text.find("\"aten::") < text.find("//");
@@ -228,14 +257,12 @@ std::vector<std::string> names_known(const std::vector<std::string>& tokens) {
 // What an operator is, its definition says: traits and facts.
 TEST(HouseRules, OnlyOpsKnowsOperatorsByName) {
   size_t sources = 0;
-  for (const char* const folder : {"src/flambeau", "apps", "python/src", "examples"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
-      const fs::path file = fs::relative(entry.path(), kRoot);
-      if (!is_source(file) || is_test(file) || file.string().starts_with("src/flambeau/ops/")) continue;
-      ++sources;
-      for (const std::string& name : names_known(tokens_of(entry.path())))
-        ADD_FAILURE() << file << " knows an operator by " << name << ": let its definition say what it is";
-    }
+  for (const fs::path& file :
+       sources_under({"include/flambeau", "src/flambeau", "apps", "python/src", "examples"})) {
+    if (is_test(file) || file.string().find("/flambeau/ops/") != std::string::npos) continue;
+    ++sources;
+    for (const std::string& name : names_known(tokens_of(kRoot / file)))
+      ADD_FAILURE() << file << " knows an operator by " << name << ": let its definition say what it is";
   }
   EXPECT_GT(sources, 300U);
 }
@@ -261,15 +288,12 @@ TEST(HouseRules, FilesAndFoldersCanBeSeenAtOnce) {
   constexpr int kMostLines = 450;
   constexpr size_t kMostFiles = 40;
   std::map<fs::path, size_t> files;
-  for (const char* const folder : {"src", "include", "apps", "python", "tests", "bench", "examples"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
-      if (!is_source(entry.path())) continue;
-      const fs::path path = fs::relative(entry.path(), kRoot);
-      ++files[path.parent_path()];
-      std::ifstream file(entry.path());
-      const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
-      EXPECT_LE(lines, kMostLines) << path << ": give its parts files of their own";
-    }
+  for (const fs::path& path :
+       sources_under({"src", "include", "apps", "python", "tests", "bench", "examples"})) {
+    ++files[path.parent_path()];
+    std::ifstream file(kRoot / path);
+    const auto lines = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+    EXPECT_LE(lines, kMostLines) << path << ": give its parts files of their own";
   }
   for (const auto& [folder, count] : files)
     EXPECT_LE(count, kMostFiles) << folder << ": give what belongs together a folder";
@@ -290,6 +314,10 @@ TEST(HouseRules, EveryRoomHasARowAReadmeAndAFolder) {
     }
   }
   EXPECT_EQ(rooms, folders);
+  for (const auto& entry : fs::directory_iterator(kRoot / "include/flambeau")) {
+    if (!entry.is_directory()) continue;
+    EXPECT_TRUE(rooms.contains(entry.path().filename().string())) << entry.path();
+  }
 }
 
 }  // namespace

@@ -6,12 +6,13 @@
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/operators.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "support/temporary_folder.h"
 
 namespace flambeau {
 namespace {
 
-Program golden(const std::string& name) { return load(FLAMBEAU_GOLDEN_DIR "/pt2/" + name + ".pt2"); }
+Program golden(const std::string& name) { return load_program(FLAMBEAU_GOLDEN_DIR "/pt2/" + name + ".pt2"); }
 
 template <typename Body>
 std::string error_text(Body&& body) {
@@ -40,7 +41,7 @@ TEST(ExampleInputs, AProgramRunsWithThem) {
 
 TEST(ExampleInputs, AClassifierGivesWhatItGaveInPyTorch) {
   const std::string folder = FLAMBEAU_GOLDEN_DIR "/run/";
-  Program program = load(folder + "classifier.pt2");
+  Program program = load_program(folder + "classifier.pt2");
   const std::vector<Value> outputs = program.run(example_inputs(program));
   const Checkpoint expected = load_checkpoint(folder + "classifier.expected.pt");
   ASSERT_EQ(outputs.size(), 2U);

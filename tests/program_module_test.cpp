@@ -44,7 +44,7 @@ class Net : public nn::Layer<Net> {
 
 ExportOptions with_batch() {
   ExportOptions options;
-  options.dynamic_shapes = DynamicShapes::by_name(
+  options.dynamic = DynamicShapes::by_name(
       {{"x", ShapeSpec(std::map<int64_t, Dim>{{0, Dim("batch", {.min = 2, .max = 9})}})}});
   return options;
 }

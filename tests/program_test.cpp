@@ -9,6 +9,7 @@
 #include "flambeau/error.h"
 #include "flambeau/export.h"
 #include "flambeau/nn.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/runtime.h"
 #include "flambeau/tensor.h"
 #include "support/temporary_folder.h"
@@ -26,7 +27,9 @@ ProgramOptions options(bool plan) {
   made.plan = plan;
   return made;
 }
-Program open(const std::string& name, bool plan = true) { return load(golden(name), {{}, options(plan)}); }
+Program open(const std::string& name, bool plan = true) {
+  return load_program(golden(name), {{}, options(plan)});
+}
 
 Tensor floats(std::initializer_list<int64_t> sizes, float first = 0.25F) {
   Tensor tensor = Tensor::zeros(DType::kFloat32, Dims(sizes));
@@ -38,7 +41,7 @@ Tensor floats(std::initializer_list<int64_t> sizes, float first = 0.25F) {
 
 std::string error_of(Program& program, const std::vector<Value>& leaves, const RunOptions& run = {}) {
   try {
-    program.run(std::span<const Value>(leaves), run);
+    program.run(leaves, run);
   } catch (const Error& error) {
     return error.what();
   }
@@ -79,7 +82,7 @@ TEST(Program, BuffersChangeFromRunToRun) {
     Program program = open("control.buffer_mutation", plan);
     const std::vector<Value> leaves = {floats({4, 3})};
     for (int run = 1; run <= 3; ++run) {
-      program.run(std::span<const Value>(leaves));
+      program.run(leaves);
       EXPECT_EQ(program.state("steps").data<int64_t>()[0], run);
     }
     EXPECT_NE(program.state("mean").data<float>()[0], 0);
@@ -102,7 +105,7 @@ TEST(Program, UserInputsChange) {
     const Tensor x = floats({3, 2}, 0.5F);
     const float before = x.data<float>()[0];
     const std::vector<Value> leaves = {x};
-    program.run(std::span<const Value>(leaves));
+    program.run(leaves);
     EXPECT_EQ(x.data<float>()[0], before * 2);
   }
 }
@@ -111,7 +114,7 @@ TEST(Program, SizesThatVary) {
   Program program = open("shapes.derived");
   for (const int64_t n : {2, 5, 9, 5, 5}) {
     const std::vector<Value> leaves = {floats({n}), floats({2 * n + 1})};
-    const std::vector<Value> results = program.run(std::span<const Value>(leaves));
+    const std::vector<Value> results = program.run(leaves);
     EXPECT_EQ(results[0].tensor().sizes(), (Dims{n}));
     EXPECT_FLOAT_EQ(results[0].tensor().data<float>()[1],
                     leaves[0].tensor().data<float>()[1] + leaves[1].tensor().data<float>()[3]);
@@ -216,7 +219,7 @@ TEST(Program, AChangedFileGivesAnErrorInsteadOfResults) {
   nn::Linear model(1024, 512);  // 2 MiB
   const nn::Tree inputs[] = {nn::to_tree(nn::ones({1, 1024}))};
   save_program(export_program(model, inputs), path);
-  Program program = load(path, {{}, options(true)});
+  Program program = load_program(path, {{}, options(true)});
   const std::vector<Value> leaves = zeros_for(program);
   EXPECT_EQ(error_of(program, leaves), "no error");
   std::filesystem::resize_file(path, 100);
@@ -228,11 +231,11 @@ TEST(Program, ASmallModelNeedsItsFileNoMore) {
   const testing::TemporaryFolder folder;
   const std::string path = folder / "model.pt2";
   std::filesystem::copy_file(golden("weights.tied"), path);
-  Program program = load(path, {{}, options(true)});
+  Program program = load_program(path, {{}, options(true)});
   const std::vector<Value> leaves = zeros_for(program);
-  const std::vector<Value> before = program.run(std::span<const Value>(leaves));
+  const std::vector<Value> before = program.run(leaves);
   std::filesystem::resize_file(path, 100);
-  const std::vector<Value> after = program.run(std::span<const Value>(leaves));
+  const std::vector<Value> after = program.run(leaves);
   EXPECT_EQ(compare(after.at(0).tensor(), before.at(0).tensor()).max_abs, 0);
 }
 
@@ -306,7 +309,7 @@ TEST(Program, ManyThreadsRunOneProgram) {
       for (int64_t i = 0; i < 50; ++i) {
         const int64_t n = 2 + (i + t) % 4;
         const std::vector<Value> leaves = {floats({n}, static_cast<float>(t)), floats({2 * n + 1})};
-        const std::vector<Value> results = program.run(std::span<const Value>(leaves));
+        const std::vector<Value> results = program.run(leaves);
         const float expected = leaves[0].tensor().data<float>()[0] + leaves[1].tensor().data<float>()[1];
         if (std::abs(results[0].tensor().data<float>()[0] - expected) > 1e-6F) ++wrong;
       }
@@ -322,8 +325,8 @@ TEST(Program, AProfileHasEveryStep) {
   Profile profile;
   RunOptions run;
   run.profile = &profile;
-  program.run(std::span<const Value>(leaves), run);
-  program.run(std::span<const Value>(leaves), run);
+  program.run(leaves, run);
+  program.run(leaves, run);
   ASSERT_FALSE(profile.entries.empty());
   for (const Profile::Entry& entry : profile.entries) {
     EXPECT_EQ(entry.calls, 2U);
@@ -334,14 +337,15 @@ TEST(Program, AProfileHasEveryStep) {
 // An image classifier: what its layers take is known from their sizes, planned or not.
 TEST(Program, AProfileCountsWork) {
   for (const bool plan : {false, true}) {
-    Program program = load(std::string(FLAMBEAU_GOLDEN_DIR) + "/run/classifier.pt2", {{}, options(plan)});
+    Program program =
+        load_program(std::string(FLAMBEAU_GOLDEN_DIR) + "/run/classifier.pt2", {{}, options(plan)});
     const std::vector<Value> leaves = example_inputs(program);
     Profile profile;
     RunOptions run;
     run.profile = &profile;
     for (int i = 0; i < 3; ++i) {
       profile.entries.clear();
-      program.run(std::span<const Value>(leaves), run);
+      program.run(leaves, run);
     }
     uint64_t convolutions = 0;
     uint64_t first = 0;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <thread>
 
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/archive/zip/reader.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/inspect.h"
@@ -64,7 +65,7 @@ TEST(Threads, OpenOneMappingTogether) {
     const std::vector<std::string> expected = TensorLines::of(load_checkpoint(golden_file(name)));
     const std::function<void()> kinds_of_work[] = {
         [&] { EXPECT_EQ(TensorLines::of(load_checkpoint(mapping)), expected); },
-        [&] { EXPECT_TRUE(check_safety(mapping).is_harmless()); },
+        [&] { EXPECT_TRUE(check_file(mapping).is_harmless()); },
         [&] { EXPECT_FALSE(inspect_file(mapping).checkpoint->tensors().empty()); },
         [&] { list_records(mapping); },
     };

@@ -22,7 +22,7 @@ TEST(VerifyFiles, GoldenProgramsAreValid) {
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(FLAMBEAU_GOLDEN_DIR) / "pt2")) {
     if (entry.path().extension() != ".pt2") continue;
-    const pt2::Package package = pt2::read_package(entry.path().string());
+    const pt2::Package package = pt2::load_package(entry.path().string());
     for (const pt2::Model& model : package.models) {
       EXPECT_EQ(findings_of(model.program), "") << entry.path();
       EXPECT_EQ(findings_of(model.program.clone()), "") << entry.path();

@@ -83,8 +83,7 @@ int run_check(const CheckOptions& options, const CommonOptions& common) {
   for (const std::string& path : options.files) {
     try {
       const bool is_folder = std::filesystem::is_directory(path);
-      const SafetyReport found =
-          is_folder ? check_folder_safety(path, progress) : check_safety(open_model_file(path), progress);
+      const SafetyReport found = is_folder ? check_folder(path, progress) : check_file(path, progress);
       if (!found.is_harmless() && exit_code == kExitOk) exit_code = kExitFound;
       if (common.json) {
         results.push_back(report::of_safety(path, found));

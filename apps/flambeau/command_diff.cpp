@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
+#include "flambeau/json.h"
 #include "flambeau/report.h"
 #include "progress_bar.h"
 #include "reports.h"

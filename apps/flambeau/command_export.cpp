@@ -123,10 +123,10 @@ Sizes read_sizes(const std::vector<std::string>& given) {
 }
 
 // "0=batch", "1=AUTO", "0=batch:2..64", of the first input.
-trace::DynamicShapes read_shapes(const std::vector<std::string>& given, const std::string& input) {
+DynamicShapes read_shapes(const std::vector<std::string>& given, const std::string& input) {
   static constexpr std::string_view kForm = "0=batch, 0=batch:2..64, 1=AUTO or 1=DYNAMIC";
   if (given.empty()) return {};
-  std::map<int64_t, trace::Dim> dims;
+  std::map<int64_t, Dim> dims;
   for (const std::string& text : given) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos) fail_option("--dynamic", text, kForm);
@@ -141,18 +141,18 @@ trace::DynamicShapes read_shapes(const std::vector<std::string>& given, const st
       bounds.max = number("--dynamic", text, range.substr(dots + 2), kForm);
       name.resize(colon);
     }
-    dims.insert_or_assign(dim, name == "AUTO"      ? trace::Dim(trace::Dim::AUTO(bounds))
-                               : name == "DYNAMIC" ? trace::Dim(trace::Dim::DYNAMIC(bounds))
-                                                   : trace::Dim(name, bounds));
+    dims.insert_or_assign(dim, name == "AUTO"      ? Dim(Dim::AUTO(bounds))
+                               : name == "DYNAMIC" ? Dim(Dim::DYNAMIC(bounds))
+                                                   : Dim(name, bounds));
   }
-  return trace::DynamicShapes::by_name({{input, trace::ShapeSpec(std::move(dims))}});
+  return DynamicShapes::by_name({{input, ShapeSpec(std::move(dims))}});
 }
 
 void write_to_stdout(graph::ExportedProgram program) {
-  pt2::Package package;
+  Package package;
   package.models.push_back({.name = "model", .program = std::move(program)});
   OutputStream out("-");
-  write_package(out, package, pt2::PackageLayout::kArchive);
+  write_package(out, package, PackageLayout::kArchive);
   out.commit();
 }
 
@@ -164,7 +164,7 @@ int run_export(const ExportCommandOptions& options, const CommonOptions& common)
   module->train(options.train);
   const std::vector<nn::Tree> arguments = model.arguments(read_sizes(options.sizes));
   ExportOptions how;
-  how.dynamic_shapes = read_shapes(options.dynamic, module->argument_names().at(0));
+  how.dynamic = read_shapes(options.dynamic, module->argument_names().at(0));
   how.preserved = options.preserved;
   how.is_strict = options.strict;
   const auto begin = std::chrono::steady_clock::now();

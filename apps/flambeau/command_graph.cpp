@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/json.h"
 #include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "output_stream.h"
@@ -38,7 +39,7 @@ std::string rendered(const graph::ExportedProgram& program, const GraphCommandOp
 }
 
 int run_graph(const GraphCommandOptions& options, const CommonOptions& common) {
-  pt2::Package package = pt2::read_package(options.file);
+  Package package = load_package(options.file);
   const std::string text = with_location("file", options.file, [&] {
     return rendered(package.model(options.model).program, options, common.json);
   });

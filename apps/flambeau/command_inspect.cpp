@@ -12,6 +12,7 @@
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
 #include "flambeau/json.h"
+#include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "flambeau/tensor.h"
 #include "reports.h"
@@ -139,8 +140,8 @@ std::vector<RecordInfo> notable_records(const std::vector<RecordInfo>& records) 
 }
 
 void print_inspection(const std::string& path, const std::shared_ptr<Mapping>& mapping,
-                      const Inspection& inspection, const pt2::Package* package,
-                      const InspectOptions& options, ThreadPool& pool) {
+                      const Inspection& inspection, const Package* package, const InspectOptions& options,
+                      ThreadPool& pool) {
   const FileKindInfo& kind = file_kind_info(inspection.kind);
   fmt::print("{}: {}, {}\n", styled(printable(path, 400), Style::kBold), kind.description,
              human_bytes(inspection.file_size));
@@ -191,12 +192,12 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
       // Opened once: a pipe cannot be read twice.
       const std::shared_ptr<Mapping> mapping = open_model_file(weights_file_of(path));
       Inspection inspection = inspect_file(mapping);
-      std::optional<pt2::Package> package;
+      std::optional<Package> package;
       if (is_program_kind(inspection.kind)) {
-        package = pt2::read_package(mapping);
+        package = load_package(mapping);
         for (const std::string& note : package->notes) inspection.notes.push_back(note);
       }
-      const pt2::Package* const shown = package ? &*package : nullptr;
+      const Package* const shown = package ? &*package : nullptr;
       if (common.json) {
         results.push_back(
             report::of_inspection(path, mapping, inspection, shown,

@@ -8,6 +8,8 @@
 #include "commands.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/json.h"
+#include "flambeau/operators.h"
 #include "flambeau/passes.h"
 #include "flambeau/program.h"
 #include "output_stream.h"
@@ -24,12 +26,12 @@ struct CanonicalizeOptions {
   std::string model;
 };
 
-pt2::PackageLayout output_layout(const ConvertCommandOptions& options, pt2::PackageLayout input) {
+PackageLayout output_layout(const ConvertCommandOptions& options, PackageLayout input) {
   const bool is_json = options.output.ends_with(".json");
   if (!options.layout.empty()) {
-    const pt2::PackageLayout layout = *pt2::layout_from_name(options.layout);
+    const PackageLayout layout = *pt2::layout_from_name(options.layout);
     if (is_standard_output(options.output)) return layout;
-    if (is_json != (layout == pt2::PackageLayout::kJson)) {
+    if (is_json != (layout == PackageLayout::kJson)) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("the layout '{}' does not go with the output's ending", options.layout),
                   "a .pt2 file has the layout archive or zip, a .json file the layout json")
@@ -37,12 +39,11 @@ pt2::PackageLayout output_layout(const ConvertCommandOptions& options, pt2::Pack
     }
     return layout;
   }
-  if (is_json) return pt2::PackageLayout::kJson;
-  return input == pt2::PackageLayout::kZip ? pt2::PackageLayout::kZip : pt2::PackageLayout::kArchive;
+  if (is_json) return PackageLayout::kJson;
+  return input == PackageLayout::kZip ? PackageLayout::kZip : PackageLayout::kArchive;
 }
 
-void save_to(const pt2::Package& package, const std::string& path, pt2::PackageLayout layout,
-             Progress& progress) {
+void save_to(const Package& package, const std::string& path, PackageLayout layout, Progress& progress) {
   if (!is_standard_output(path)) return save_package(package, path, layout, progress);
   OutputStream out(path);
   write_package(out, package, layout, "archive", progress);
@@ -69,12 +70,12 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
                 "give an output ending in .pt, .safetensors or .npz to take the weights alone");
   }
   ProgressBar progress(common.quiet || common.json);
-  pt2::Package package = pt2::read_package(options.input);
+  Package package = load_package(options.input);
   if (!options.weights.empty()) {
-    const pt2::Package source = pt2::read_package(options.weights);
+    const Package source = load_package(options.weights);
     with_location("file", options.weights, [&] { take_weights(package, source); });
   }
-  const pt2::PackageLayout layout = output_layout(options, package.layout);
+  const PackageLayout layout = output_layout(options, package.layout);
   if (!options.model.empty()) {
     pt2::Model chosen =
         with_location("file", options.input, [&] { return std::move(package.model(options.model)); });
@@ -122,7 +123,7 @@ int convert_program(const ConvertCommandOptions& options, const CommonOptions& c
 namespace {
 
 int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& common) {
-  pt2::Package package = pt2::read_package(options.file);
+  Package package = load_package(options.file);
   pt2::Model& model =
       with_location("file", options.file, [&]() -> pt2::Model& { return package.model(options.model); });
   model.program = with_location("file", options.file, [&] { return graph::canonicalize(model.program); });
@@ -134,14 +135,13 @@ int run_canonicalize(const CanonicalizeOptions& options, const CommonOptions& co
   ProgressBar progress(common.quiet || common.json);
   const bool is_json = options.output.ends_with(".json");
   if (is_json && package.models.size() > 1) {
-    pt2::Package one;
+    Package one;
     one.models.push_back(std::move(model));
     package = std::move(one);
   }
-  const pt2::PackageLayout layout = is_json ? pt2::PackageLayout::kJson
-                                    : package.layout == pt2::PackageLayout::kZip
-                                        ? pt2::PackageLayout::kZip
-                                        : pt2::PackageLayout::kArchive;
+  const PackageLayout layout = is_json                                 ? PackageLayout::kJson
+                               : package.layout == PackageLayout::kZip ? PackageLayout::kZip
+                                                                       : PackageLayout::kArchive;
   save_package(package, options.output, layout, progress);
   report_notes(package.notes, common);
   if (common.json) {

@@ -15,6 +15,7 @@
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
+#include "flambeau/json.h"
 #include "flambeau/report.h"
 #include "flambeau/tensor.h"
 #include "model_inputs.h"

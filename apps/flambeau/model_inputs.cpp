@@ -339,7 +339,7 @@ Program open_program(const std::string& file, const ModelOptions& options, const
     for (const std::string& path : options.operators) load_operators(path, *library);
     load_options.program.library = std::move(library);
   }
-  Program program = with_model(file, [&] { return load(file, std::move(load_options)); });
+  Program program = with_model(file, [&] { return load_program(file, std::move(load_options)); });
   if (!common.quiet) {
     for (const std::string& guard : program.unknown_guards())
       print_to_stderr("note: not checked: {}\n", printable(guard, 400));

@@ -95,7 +95,7 @@ ExportOptions dynamic_batch(const nn::Module& module, size_t inputs) {
   std::vector<std::pair<std::string, ShapeSpec>> shapes;
   for (size_t i = 0; i < inputs; ++i)
     shapes.emplace_back(module.argument_names().at(i), ShapeSpec(std::map<int64_t, Dim>{{0, batch}}));
-  return {.dynamic_shapes = DynamicShapes::by_name(std::move(shapes))};
+  return {.dynamic = DynamicShapes::by_name(std::move(shapes))};
 }
 
 double seconds_of(const std::function<void()>& run) {

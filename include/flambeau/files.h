@@ -1,4 +1,9 @@
-// Mapped files, atomic saving, threads and progress.
+// Mapped files, atomic saving, threads and progress: what other calls take, and what programs of your own can
+// use.
+//
+//   const std::shared_ptr<Mapping> file = Mapping::open("model.pt");
+//   ThreadPool pool(4);
+//   const Tensor half = convert(*load_checkpoint(file).find("fc.weight"), DType::kFloat16, &pool);
 #pragma once
 
 #include "flambeau/base/files/atomic_file.h"

@@ -1,4 +1,6 @@
-// Everything at once.
+// Everything at once. The headers it names are the table of contents; each begins with an example.
+//
+//   #include <flambeau/flambeau.h>
 #pragma once
 
 #include "flambeau/check.h"

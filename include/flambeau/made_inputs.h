@@ -1,13 +1,17 @@
 // Inputs for a program when there are none at hand: of the sizes it takes, random or filled with a number.
+//
+//   const InputSizes sizes(program, {{"batch", 8}});
+//   const Tensor ones = filled_tensor(DType::kFloat32, sizes.of(program.inputs()[0]), 1);
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "flambeau/kernels/random/generator.h"
 #include "flambeau/runtime.h"
-#include "flambeau/symbolic/evaluate.h"
 
 namespace flambeau {
 
@@ -27,7 +31,8 @@ class InputSizes {
   Dims of(const Leaf& leaf) const;
 
  private:
-  symbolic::Bindings bindings_;
+  struct Bound;
+  std::shared_ptr<const Bound> bound_;
 };
 // The same for one input.
 Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols = {});

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <string>
 
-#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 

@@ -1,4 +1,12 @@
-// Exported programs: open, look into, verify, canonicalize, compare, print and save .pt2 files.
+// Exported programs as data: open, look into, verify, canonicalize, compare, print and save .pt2 files.
+//
+//   Package package = load_package("model.pt2");
+//   ExportedProgram& program = package.model().program;
+//   for (const graph::Finding& finding : graph::verify(program)) std::puts(finding.to_string().c_str());
+//   std::puts(graph::to_text(program).c_str());
+//   save_package(package, "copy.pt2", package.layout);
+//
+// To run one: flambeau/runtime.h.
 #pragma once
 
 #include "flambeau/formats/pt2/example_inputs.h"
@@ -14,3 +22,17 @@
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/graph/text/print.h"
 #include "flambeau/graph/verify/verify.h"
+
+namespace flambeau {
+
+using graph::ExportedProgram;
+using pt2::load_package;
+using pt2::Package;
+using pt2::PackageLayout;
+using pt2::save_package;
+using pt2::write_package;
+
+// Writes a .pt2 with this one program, atomically, as torch.export.save does.
+void save_program(ExportedProgram program, const std::string& path);
+
+}  // namespace flambeau

@@ -1,19 +1,32 @@
 // What the library finds out as JSON values: what `flambeau --json` prints and the Python package gives.
+//
+//   const report::Verification found = report::verify_file("model.pt2");
+//   std::puts(json::dump(report::of_verification("model.pt2", found), 2).c_str());
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "flambeau/check.h"
-#include "flambeau/error.h"
-#include "flambeau/files.h"
-#include "flambeau/formats/diff.h"
-#include "flambeau/formats/pt2/package.h"
+#include "flambeau/archive/json/json.h"
 #include "flambeau/graph/verify/verify.h"
-#include "flambeau/inspect.h"
-#include "flambeau/json.h"
 #include "flambeau/tensor/elements/statistics.h"
+
+namespace flambeau {
+class Error;
+class Mapping;
+struct FileDifferences;
+struct Inspection;
+struct RecordInfo;
+struct SafetyReport;
+}  // namespace flambeau
+namespace flambeau::pt2 {
+struct Model;
+struct Package;
+}  // namespace flambeau::pt2
 
 namespace flambeau::report {
 
@@ -57,7 +70,7 @@ struct Verification {
     graph::Finding finding;
   };
   std::vector<Entry> findings;
-  pt2::Notes notes;
+  std::vector<std::string> notes;
   uint64_t nodes = 0;
   size_t programs = 0;
   bool has_weights = true;

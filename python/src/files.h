@@ -5,7 +5,12 @@
 #include <vector>
 
 #include "binding.h"
+#include "flambeau/check.h"
 #include "flambeau/checkpoint.h"
+#include "flambeau/files.h"
+#include "flambeau/inspect.h"
+#include "flambeau/json.h"
+#include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "flambeau/tensor.h"
 
@@ -40,7 +45,7 @@ inline py::object inspect_file_report(Session& session, const std::string& path,
     Inspection inspection = inspect_file(mapping);
     std::optional<pt2::Package> package;
     if (is_program_kind(inspection.kind)) {
-      package = pt2::read_package(mapping);
+      package = pt2::load_package(mapping);
       for (const std::string& note : package->notes) inspection.notes.push_back(note);
     }
     ThreadPool pool(session.threads());
@@ -52,7 +57,7 @@ inline py::object inspect_file_report(Session& session, const std::string& path,
 
 inline py::object check_file_report(Session& session, const std::string& path) {
   const json::Value found =
-      session.locked([&] { return report::of_safety(path, check_safety(open_model_file(path))); });
+      session.locked([&] { return report::of_safety(path, check_file(path)); });
   return json_to_python(found);
 }
 

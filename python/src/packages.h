@@ -26,8 +26,8 @@ inline HeldModel hold(graph::ExportedProgram program) {
 inline HeldPackage open_package(Session& session, const py::object& given, bool is_path) {
   Source source = read_source(given, is_path);
   return std::make_shared<pt2::Package>(session.locked([&] {
-    if (source.is_path) return pt2::read_package(source.path);
-    return pt2::read_package(Mapping::from_buffer(std::move(source.bytes)));
+    if (source.is_path) return pt2::load_package(source.path);
+    return pt2::load_package(Mapping::from_buffer(std::move(source.bytes)));
   }));
 }
 

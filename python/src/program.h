@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/graph/bind_call.h"
+#include "flambeau/graph/program.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/program.h"
 #include "flambeau/runtime.h"
 #include "session.h"
@@ -170,10 +173,11 @@ class LoadedProgram {
             const py::buffer_info buffer = py::reinterpret_borrow<py::buffer>(source).request();
             const auto* const data = static_cast<const uint8_t*>(buffer.ptr);
             std::vector<uint8_t> bytes(data, data + buffer.size * buffer.itemsize);
-            return session_->locked([&] { return load(Mapping::from_buffer(std::move(bytes)), options); });
+            return session_->locked(
+                [&] { return load_program(Mapping::from_buffer(std::move(bytes)), options); });
           }
           const std::string path = py::str(py::module_::import("os").attr("fspath")(source));
-          return session_->locked([&] { return load(path, options); });
+          return session_->locked([&] { return load_program(path, options); });
         }()) {}
 
   const Program& program() const { return program_; }

@@ -11,8 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/base/parallel.h"
 #include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/value/operator_name.h"
+#include "flambeau/value/schema.h"
+#include "flambeau/value/schema_table.h"
 #include "overlap.h"
 #include "values.h"
 
@@ -188,7 +194,7 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   struct Arguments {
     std::vector<Value> positional;
-    ops::KeywordArguments keywords;
+    KeywordArguments keywords;
   };
 
   static Arguments to_arguments(const py::args& positional, const py::kwargs& keywords) {

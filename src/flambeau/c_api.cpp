@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/runtime.h"
 
 struct flambeau_tensor {
@@ -307,7 +308,7 @@ flambeau_status flambeau_program_load(const char* path, const flambeau_load_opti
                                       flambeau_program** program) {
   return guarded([&] {
     require(path != nullptr && program != nullptr, "the path or the place for the program is NULL");
-    *program = new flambeau_program(flambeau::load(path, read_options(options)));
+    *program = new flambeau_program(flambeau::load_program(path, read_options(options)));
   });
 }
 
@@ -318,7 +319,7 @@ flambeau_status flambeau_program_load_bytes(const void* bytes, size_t size,
     require((bytes != nullptr || size == 0) && program != nullptr,
             "the bytes or the place for the program are NULL");
     const auto* const first = static_cast<const uint8_t*>(bytes);
-    *program = new flambeau_program(flambeau::load(
+    *program = new flambeau_program(flambeau::load_program(
         flambeau::Mapping::from_buffer(std::vector<uint8_t>(first, first + size)), read_options(options)));
   });
 }

@@ -5,9 +5,9 @@
 
 namespace flambeau {
 
-graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tree> arguments,
-                                      nn::Keywords keywords, const ExportOptions& options) {
-  graph::ExportedProgram program = trace::trace_module(module, arguments, keywords, options);
+ExportedProgram export_program(nn::Module& module, std::span<const nn::Tree> arguments,
+                               const nn::Keywords& keywords, const ExportOptions& options) {
+  ExportedProgram program = trace::trace_module(module, arguments, keywords, options);
   std::vector<Value> leaves;
   for (const nn::Tree& tree : arguments) leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
   for (const auto& [name, tree] : keywords)
@@ -15,12 +15,6 @@ graph::ExportedProgram export_program(nn::Module& module, std::span<const nn::Tr
   const TreeSpec spec = parse_treespec(program.root_call()->in_spec);
   program.example_inputs = pt2::write_example_inputs(spec, leaves);
   return program;
-}
-
-void save_program(graph::ExportedProgram program, const std::string& path) {
-  pt2::Package package;
-  package.models.push_back({.name = "model", .program = std::move(program)});
-  pt2::save_package(package, path, pt2::PackageLayout::kArchive);
 }
 
 }  // namespace flambeau

@@ -9,9 +9,12 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/nearest.h"
+#include "flambeau/graph/program.h"
 #include "flambeau/graph/report/dimension_names.h"
 #include "flambeau/graph/report/summary.h"
 #include "flambeau/kernels/random/random.h"
+#include "flambeau/symbolic/evaluate.h"
+#include "flambeau/symbolic/expr.h"
 #include "flambeau/tensor/elements/convert.h"
 
 namespace flambeau {
@@ -91,8 +94,12 @@ symbolic::Bindings bindings_for(const Program& program, const SymbolSizes& symbo
 
 }  // namespace
 
+struct InputSizes::Bound {
+  symbolic::Bindings symbols;
+};
+
 InputSizes::InputSizes(const Program& program, const SymbolSizes& symbols)
-    : bindings_(bindings_for(program, symbols)) {}
+    : bound_(std::make_shared<const Bound>(bindings_for(program, symbols))) {}
 
 Dims input_sizes(const Program& program, const Leaf& leaf, const SymbolSizes& symbols) {
   return InputSizes(program, symbols).of(leaf);
@@ -110,7 +117,7 @@ Dims InputSizes::of(const Leaf& leaf) const {
     if (!wanted.expr) fail("it is in a form that cannot be read");
     symbolic::Number size;
     try {
-      size = symbolic::evaluate(*wanted.expr, bindings_);
+      size = symbolic::evaluate(*wanted.expr, bound_->symbols);
     } catch (const Error& error) {
       fail(error.message());
     }
@@ -130,7 +137,7 @@ void learn_sizes(const Program& program, const Leaf& leaf, const Dims& sizes, Sy
   std::set<std::string> known;
   for (const auto& [name, value] : symbols) known.insert(symbol_of(name, labels));
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const std::optional<symbolic::Expr>& size = leaf.sizes()[d].expr;
+    const std::shared_ptr<const symbolic::Expr>& size = leaf.sizes()[d].expr;
     const std::vector<symbolic::Expr> used =
         size ? symbolic::free_symbols(*size) : std::vector<symbolic::Expr>();
     if (used.size() != 1) continue;

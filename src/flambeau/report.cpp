@@ -6,7 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
+#include "flambeau/base/nearest.h"
 #include "flambeau/base/utf8.h"
+#include "flambeau/formats/diff.h"
+#include "flambeau/formats/inspect.h"
+#include "flambeau/formats/pt2/package.h"
+#include "flambeau/formats/safety/safety.h"
 
 namespace flambeau::report {
 namespace {
@@ -168,7 +175,7 @@ graph::Dialect dialect_from_name(std::string_view name) {
 }
 
 Verification verify_file(const std::string& path, const graph::VerifyOptions& options) {
-  pt2::Package package = pt2::read_package(path);
+  pt2::Package package = pt2::load_package(path);
   if (package.models.empty())
     throw Error(ErrorCode::kNotFound, "the archive has no exported program").add_location("file", path);
   Verification result;

@@ -3,7 +3,11 @@
 
 #include <filesystem>
 
+#include "flambeau/base/files/mapping.h"
+#include "flambeau/formats/digest.h"
 #include "flambeau/formats/expansion.h"
+#include "flambeau/formats/inspect.h"
+#include "flambeau/formats/pt2/package.h"
 #include "flambeau/formats/pt2/schema_versions.h"
 #include "flambeau/formats/tensor_pieces.h"
 #include "flambeau/graph/report/summary.h"

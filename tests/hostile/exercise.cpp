@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/inspect.h"
@@ -102,7 +103,7 @@ std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
   attempt([&] { recognize(mapping); });
   attempt([&] { inspect_file(mapping); });
   attempt([&] { extract_all(mapping); });
-  attempt([&] { check_safety(mapping); });
+  attempt([&] { check_file(mapping); });
   bool is_large = false;
   const std::optional<ErrorCode> refused = attempt([&] {
     const Checkpoint checkpoint = load_checkpoint(mapping);

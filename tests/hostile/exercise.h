@@ -10,7 +10,7 @@
 
 namespace flambeau::hostile {
 
-// Gives the code with which load_checkpoint, or read_package of a program, refused the file; nothing when it
+// Gives the code with which load_checkpoint, or load_package of a program, refused the file; nothing when it
 // opened. Throws
 // std::logic_error where two readings of the same bytes disagree, or an Error has the code kInternal.
 std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping);

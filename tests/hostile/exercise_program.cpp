@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/base/work.h"
 #include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
@@ -14,6 +15,7 @@
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/graph/text/print.h"
 #include "flambeau/graph/verify/verify.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/passes/passes.h"
 
 namespace flambeau::hostile {
@@ -76,7 +78,7 @@ void write_and_read(const Package& package, PackageLayout layout, uint64_t file_
   CappedSink sink((1U << 20) + 16 * file_size);
   if (attempt_program([&] { pt2::write_package(sink, package, layout); })) return;
   try {
-    const Package again = pt2::read_package(Mapping::from_buffer(sink.take()));
+    const Package again = pt2::load_package(Mapping::from_buffer(sink.take()));
     if (json_of(again) != json_of(package)) throw std::logic_error("what was written is another program");
     for (size_t i = 0; i < again.models.size() && layout != PackageLayout::kJson; ++i) {
       const ExportedProgram& first = package.models[i].program;
@@ -139,7 +141,7 @@ void exercise_program(const ExportedProgram& program) {
 
 std::optional<ErrorCode> exercise_package(const std::shared_ptr<Mapping>& mapping) {
   Package package;
-  const std::optional<ErrorCode> refused = attempt_program([&] { package = pt2::read_package(mapping); });
+  const std::optional<ErrorCode> refused = attempt_program([&] { package = pt2::load_package(mapping); });
   if (refused) return refused;
   for (const pt2::Model& model : package.models) exercise_program(model.program);
   const bool has_weights = package.layout != PackageLayout::kJson;

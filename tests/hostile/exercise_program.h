@@ -12,7 +12,7 @@
 
 namespace flambeau::hostile {
 
-// Gives the code with which read_package refused the file; nothing when it opened. Throws std::logic_error
+// Gives the code with which load_package refused the file; nothing when it opened. Throws std::logic_error
 // where what was written reads as another program, or an Error says that we are to blame.
 std::optional<ErrorCode> exercise_package(const std::shared_ptr<Mapping>& mapping);
 // The same of a program's JSON, with read_program.

@@ -14,6 +14,7 @@
 #include "flambeau/archive/pickle/writer.h"
 #include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/checkpoint.h"
 #include "support/temporary_folder.h"
 

@@ -26,6 +26,8 @@
 #include "hostile/heap_meter.h"
 #include "hostile/mutator.h"
 
+#include "flambeau/base/files/mapping.h"
+
 namespace {
 
 using namespace flambeau;           // NOLINT: a test program

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <string>
 
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "flambeau/value/pytree.h"
 

@@ -28,7 +28,7 @@ int main(int count, char** arguments) {
       for (std::string line; std::getline(file, line);) schemas.add(line);
     } else {
       try {
-        const flambeau::pt2::Package package = flambeau::pt2::read_package(argument);
+        const flambeau::pt2::Package package = flambeau::pt2::load_package(argument);
         for (const flambeau::pt2::Model& model : package.models) {
           for (const auto& finding : flambeau::graph::verify(model.program, options))
             std::cout << argument << '\t' << finding.to_string() << '\n';

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flambeau/backends/choice.h"
 #include "flambeau/backends/packed_weights.h"
 #include "flambeau/kernels/convolution/convolution.h"
 #include "flambeau/kernels/epilogue.h"
@@ -74,12 +75,6 @@ class Backend {
   virtual LayerPointer kernel(ops::Context& context, const ops::Operator& op,
                               std::span<const Value> arguments, std::span<const Tensor> outputs) const;
 };
-
-// The one of that name, the best of this build for none. Throws Error(kInvalidArgument) that lists those
-// there are.
-std::shared_ptr<const Backend> make_backend(std::string_view name = {});
-// Of this build, the best first.
-std::vector<std::string_view> backend_names();
 
 // Each in a folder of its own; null where this build does not have it.
 std::unique_ptr<const Backend> make_onednn();

@@ -27,8 +27,8 @@ TEST(Size, ComputesAsNumbersDo) {
   EXPECT_EQ(round_div(Size(5), 2), 2);
   EXPECT_EQ(round_div(Size(7), 2), 4);
   EXPECT_EQ(round_div(Size(-5), 2), -2);
-  EXPECT_EQ(larger(Size(1), 2), 2);
-  EXPECT_EQ(smaller(1, Size(2)), 1);
+  EXPECT_EQ(max(Size(1), 2), 2);
+  EXPECT_EQ(min(1, Size(2)), 1);
   EXPECT_LT(Size(1), 2);
   EXPECT_EQ(truncated_size(-2.9), -2);
 }

@@ -1,4 +1,6 @@
 #include "flambeau/formats/checkpoint.h"
+#include "flambeau/archive/pickle/tree.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <gtest/gtest.h>
 

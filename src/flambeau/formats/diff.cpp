@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/convert.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/pt2/package.h"
@@ -142,8 +143,8 @@ FileDifferences diff_files(const std::string& a, const std::string& b, const Dif
   FileDifferences found;
   bool compares_weights = true;
   if (is_program_kind(first.file.kind) && is_program_kind(second.file.kind)) {
-    const pt2::Package one = pt2::read_package(first.file, first.mapping);
-    const pt2::Package other = pt2::read_package(second.file, second.mapping);
+    const pt2::Package one = pt2::load_package(first.file, first.mapping);
+    const pt2::Package other = pt2::load_package(second.file, second.mapping);
     found.program = diff_programs(one, other);
     compares_weights = has_weights(one) && has_weights(other);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/tensor_pieces.h"
 
 namespace flambeau {

@@ -1,4 +1,5 @@
 #include "flambeau/formats/digest.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "flambeau/formats/file_kind.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <gtest/gtest.h>
 

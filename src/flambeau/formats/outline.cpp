@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau {

@@ -1,4 +1,5 @@
 #include "flambeau/formats/outline.h"
+#include "flambeau/archive/pickle/tree.h"
 
 #include <gtest/gtest.h>
 

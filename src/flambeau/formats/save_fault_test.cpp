@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "flambeau/base/error.h"
 #include "flambeau/base/files/faulty_file_api.h"
 #include "flambeau/formats/convert.h"
 #include "support/torch_files.h"

@@ -7,8 +7,10 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/program.h"
 #include "flambeau/graph/values.h"
 #include "flambeau/symbolic/evaluate.h"
+#include "flambeau/symbolic/expr.h"
 
 namespace flambeau::graph {
 namespace {
@@ -65,10 +67,10 @@ LeafSize size_of(const SymInt& size) {
   if (size.is_literal()) {
     made.literal = size.literal();
     made.text = fmt::format("{}", size.literal());
-    made.expr = symbolic::Expr(size.literal());
+    made.expr = std::make_shared<const symbolic::Expr>(size.literal());
   } else if (const symbolic::Expr* const expr = readable(size.expr())) {
     made.text = size.expr().plain();
-    made.expr = *expr;
+    made.expr = std::make_shared<const symbolic::Expr>(*expr);
     if (expr->is_integer()) made.literal = expr->integer();
   } else {
     made.text = size.expr().text;
@@ -243,6 +245,10 @@ std::string SizeRange::to_string() const {
   text += of;
   if (max) text += fmt::format(" <= {}", *max);
   return text;
+}
+
+std::string_view LeafSize::symbol() const {
+  return expr && expr->is_symbol() ? expr->name() : std::string_view();
 }
 
 const LeafSizes& Leaf::sizes() const {

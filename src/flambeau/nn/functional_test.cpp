@@ -9,6 +9,10 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/nn/extent.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/symbolic/build.h"
 #include "support/message_of.h"
 

@@ -10,7 +10,7 @@
 namespace flambeau::nn::layer {
 
 Matched match_arguments(const Module& module, const std::vector<std::string>& names,
-                        std::span<const Tree> positional, Keywords keywords) {
+                        std::span<const Tree> positional, const Keywords& keywords) {
   const auto place_of = [&](std::string_view mark) {
     const auto found = std::ranges::find_if(names, [&](const std::string& name) {
       return name.starts_with(mark) && name.find_first_not_of('*') == mark.size();
@@ -54,7 +54,7 @@ Matched match_arguments(const Module& module, const std::vector<std::string>& na
   return matched;
 }
 
-Tree arguments_tree(std::span<const Tree> positional, Keywords keywords) {
+Tree arguments_tree(std::span<const Tree> positional, const Keywords& keywords) {
   return Tree::tuple(std::array{Tree::tuple(positional), Tree::dict(keywords)});
 }
 

@@ -169,16 +169,15 @@ TEST(Module, IsCalledWithTreesAndKeywords) {
   const Tensor x = randn({4, 2});
   const Tensor expected = net(x, x);
   const Tree tree = to_tree(x);
-  const std::pair<std::string, Tree> keyword{"bias", tree};
-  const Tensor y = from_tree<Tensor>(net.call({&tree, 1}, {&keyword, 1}));
+  const Keywords keyword = {{"bias", tree}};
+  const Tensor y = from_tree<Tensor>(net.call({&tree, 1}, keyword));
   EXPECT_EQ(y.data<float>()[7], expected.data<float>()[7]);
   EXPECT_EQ(message_of([&] { net.call({}); }), "argument 'x' of Net is missing");
   EXPECT_EQ(message_of([&] { net.call(std::array{tree, tree, tree}); }),
             "Net takes at most 2 arguments (x, bias), 3 are given");
-  EXPECT_EQ(message_of([&] { net.call(std::array{tree, tree}, {&keyword, 1}); }),
+  EXPECT_EQ(message_of([&] { net.call(std::array{tree, tree}, keyword); }),
             "argument 'bias' of Net is given twice");
-  const std::pair<std::string, Tree> wrong{"mask", tree};
-  EXPECT_EQ(message_of([&] { net.call({&tree, 1}, {&wrong, 1}); }),
+  EXPECT_EQ(message_of([&] { net.call({&tree, 1}, {{"mask", tree}}); }),
             "Net has no argument 'mask' (it takes x, bias)");
   EXPECT_NE(message_of([&] {
               net.call(std::array{Tree::list(std::array{tree})});

@@ -1,6 +1,9 @@
 #include "flambeau/nn/session.h"
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/parallel.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::nn {
 namespace {
@@ -33,13 +36,27 @@ Observer* observer() { return thread_state.use == nullptr ? nullptr : thread_sta
 std::source_location where() { return thread_state.where; }
 void set_where(const std::source_location& where) { thread_state.where = where; }
 
-Session::Session(SessionOptions options)
-    : library_(options.library ? std::move(options.library) : std::make_shared<const ops::Library>()),
-      pool_(options.threads),
-      generator_(options.seed),
-      context_(*library_, pool_),
-      use_(context_) {
-  context_.generator = &generator_;
-}
+struct Session::State {
+  explicit State(SessionOptions options)
+      : library(options.library ? std::move(options.library) : std::make_shared<const ops::Library>()),
+        pool(options.threads),
+        generator(options.seed),
+        context(*library, pool),
+        use(context) {
+    context.generator = &generator;
+  }
+
+  std::shared_ptr<const ops::Library> library;
+  ThreadPool pool;
+  kernels::Generator generator;
+  ops::Context context;
+  Use use;
+};
+
+Session::Session(SessionOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Session::~Session() = default;
+
+ops::Context& Session::context() { return state_->context; }
+kernels::Generator& Session::generator() { return state_->generator; }
 
 }  // namespace flambeau::nn

@@ -7,6 +7,9 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/functional.h"
 #include "flambeau/nn/layers.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/context.h"
+#include "flambeau/ops/mechanism/operator.h"
 
 namespace flambeau::nn {
 namespace {

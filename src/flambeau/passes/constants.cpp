@@ -8,8 +8,10 @@
 
 #include "flambeau/base/parallel.h"
 #include "flambeau/base/work.h"
+#include "flambeau/graph/program.h"
 #include "flambeau/graph/values.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
 
@@ -169,7 +171,7 @@ class Folding {
   bool compute(const Node& node) {
     const ops::Operator& op = *nodes_.at(&node);
     std::vector<Value> positional;
-    ops::KeywordArguments keywords;
+    KeywordArguments keywords;
     bool is_known = true;
     const auto find = [&](const graph::Value& value) {
       const auto known = values_.find(&value);

@@ -1,5 +1,6 @@
 #include "flambeau/graph/dead_nodes.h"
 
+#include "flambeau/graph/program.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
 

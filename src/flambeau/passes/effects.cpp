@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "flambeau/ops/mechanism/facts.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/symbol/python_functions.h"
 
 namespace flambeau::passes {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "flambeau/graph/program.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "flambeau/graph/literals.h"
+#include "flambeau/graph/program.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/passes/passes.h"
 

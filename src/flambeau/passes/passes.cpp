@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/program.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::passes {
 namespace {

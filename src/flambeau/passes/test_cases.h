@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "flambeau/graph/program.h"
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/graph/text/print.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/passes/passes.h"
 
 namespace flambeau::passes {

@@ -13,6 +13,7 @@
 #include "flambeau/graph/graph.h"
 #include "flambeau/graph/values.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/symbol/python_functions.h"
 
 namespace flambeau::runtime {

@@ -4,6 +4,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/interpreter.h"
 
 namespace flambeau::runtime {
@@ -61,7 +63,7 @@ Tensor view_of_base(Interpreter& interpreter, const HigherOrderCall& call, const
 
 std::vector<Value> run_auto_functionalized(Interpreter& interpreter, const HigherOrderCall& call) {
   const ops::Operator& op = operator_at(interpreter, call, 0);
-  ops::KeywordArguments keywords;
+  KeywordArguments keywords;
   std::vector<Value> mutated;
   for (const SchemaArgument& argument : op.schema.arguments) {
     const Value* const given = find(call, argument.name);
@@ -95,7 +97,7 @@ std::vector<Value> run_auto_functionalized_v2(Interpreter& interpreter, const Hi
       throw Error(ErrorCode::kCorrupt, fmt::format("{} names base {} of {}", call.target, at, bases.size()));
     return bases[at];
   };
-  ops::KeywordArguments keywords;
+  KeywordArguments keywords;
   for (const SchemaArgument& argument : op.schema.arguments) {
     if (!is_written(argument)) {
       if (const Value* const given = find(call, argument.name)) keywords.emplace_back(argument.name, *given);
@@ -129,7 +131,7 @@ std::vector<Value> run_auto_functionalized_v2(Interpreter& interpreter, const Hi
 std::vector<Value> run_with_effects(Interpreter& interpreter, const HigherOrderCall& call) {
   const ops::Operator& op = operator_at(interpreter, call, 1);
   std::vector<Value> positional;
-  ops::KeywordArguments keywords;
+  KeywordArguments keywords;
   for (size_t i = 2; i < call.arguments.size(); ++i) {
     if (call.names[i].empty()) {
       positional.push_back(call.arguments[i]);

@@ -4,6 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/higher_order.h"
 #include "flambeau/runtime/plan/plan.h"
 

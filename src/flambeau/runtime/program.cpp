@@ -9,8 +9,12 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/graph/bind_call.h"
+#include "flambeau/graph/program.h"
+#include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/runtime/inputs.h"
 #include "flambeau/runtime/interpreter.h"
@@ -411,7 +415,7 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
   return state.deliver(context, std::move(results), leaves);
 }
 
-std::vector<Value> Program::run(std::span<const Value> arguments, const ops::KeywordArguments& keywords,
+std::vector<Value> Program::run(std::span<const Value> arguments, const KeywordArguments& keywords,
                                 const RunOptions& options) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : keywords) names.push_back(name);

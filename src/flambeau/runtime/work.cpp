@@ -1,6 +1,7 @@
 #include "flambeau/runtime/work.h"
 
 #include "flambeau/ops/mechanism/facts.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/plan/plan.h"
 
 namespace flambeau::runtime {

@@ -8,6 +8,8 @@
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/expr.h"
+#include "flambeau/symbolic/ranges/value_range.h"
 #include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::trace {

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "flambeau/base/error.h"
+#include "flambeau/symbolic/expr.h"
+#include "flambeau/symbolic/ranges/value_range.h"
 
 namespace flambeau::trace {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
+#include "flambeau/symbolic/ranges/value_range.h"
 
 namespace flambeau::trace {
 namespace {
@@ -140,6 +141,9 @@ class Resolver {
 };
 
 }  // namespace
+
+ShapeSpec::ShapeSpec(std::initializer_list<std::pair<int64_t, Dim>> dims)
+    : ShapeSpec(std::map<int64_t, Dim>(dims.begin(), dims.end())) {}
 
 ShapeSpec::ShapeSpec(std::map<int64_t, Dim> dims) : kind_(SpecKind::kDims), dims_(dims.begin(), dims.end()) {}
 ShapeSpec::ShapeSpec(std::vector<Dim> shape) : kind_(SpecKind::kShape) {

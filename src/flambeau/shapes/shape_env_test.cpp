@@ -210,10 +210,10 @@ TEST_F(ShapeEnvTest, RulesOfUsersNarrow) {
 
 TEST_F(ShapeEnvTest, SimplifiesStridesOfContiguousTensors) {
   const SymInt a = env_.backed("L['x'].size()[0]", 4);
-  EXPECT_EQ(text(larger(1, a)), "s77");
+  EXPECT_EQ(text(max(1, a)), "s77");
   const SymInt u = env_.unbacked_size();
-  EXPECT_EQ(text(larger(1, u)), "Max(1, u0)");
-  EXPECT_EQ(text(larger(0, u)), "u0");
+  EXPECT_EQ(text(max(1, u)), "Max(1, u0)");
+  EXPECT_EQ(text(max(0, u)), "u0");
 }
 
 }  // namespace

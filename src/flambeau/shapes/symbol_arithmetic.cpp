@@ -26,8 +26,8 @@ std::optional<Value> call_on_symbols(std::string_view target, std::span<const Va
   if (target == "_operator.mul") return Value(a * b);
   if (target == "_operator.floordiv") return Value(floor_div(a, b));
   if (target == "_operator.mod") return Value(modulo(a, b));
-  if (target == "torch.sym_max") return Value(larger(a, b));
-  if (target == "torch.sym_min") return Value(smaller(a, b));
+  if (target == "torch.sym_max") return Value(max(a, b));
+  if (target == "torch.sym_min") return Value(min(a, b));
   if (target == "_operator.pow" && b.is_literal() && b.literal() >= 0) {
     SymInt product = 1;
     for (int64_t i = 0; i < b.literal(); ++i) product *= a;

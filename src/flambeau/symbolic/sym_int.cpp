@@ -1,9 +1,11 @@
 #include "flambeau/symbolic/sym_int.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "flambeau/base/error.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/symbolic/expr.h"
 #include "flambeau/symbolic/listener.h"
 
 namespace flambeau::symbolic {
@@ -79,13 +81,13 @@ SymInt round_div(const SymInt& a, const SymInt& b) {
   return SymInt(apply("RoundToInt", {int_true_div(a.expr(), b.expr())}), *a.decider_with(b));
 }
 
-SymInt smaller(const SymInt& a, const SymInt& b) {
-  if (a.is_literal() && b.is_literal()) return smaller(a.value_, b.value_);
+SymInt min(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return std::min(a.value_, b.value_);
   return note(Arithmetic::kMin, a, b, min({a.expr(), b.expr()}), *a.decider_with(b));
 }
 
-SymInt larger(const SymInt& a, const SymInt& b) {
-  if (a.is_literal() && b.is_literal()) return larger(a.value_, b.value_);
+SymInt max(const SymInt& a, const SymInt& b) {
+  if (a.is_literal() && b.is_literal()) return std::max(a.value_, b.value_);
   return note(Arithmetic::kMax, a, b, max({a.expr(), b.expr()}), *a.decider_with(b));
 }
 

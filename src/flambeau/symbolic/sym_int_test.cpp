@@ -52,6 +52,49 @@ TEST(SymInt, IsSharedAndCounted) {
   EXPECT_EQ(to_string(moved.expr()), "a");
 }
 
+TEST(SymInt, ComputesAsPythonDoes) {
+  for (int64_t a = -9; a <= 9; ++a) {
+    for (const int b : {-4, -3, -2, -1, 1, 2, 3, 4}) {
+      const double ratio = static_cast<double>(a) / b;
+      const auto quotient = static_cast<int64_t>(std::floor(ratio));
+      EXPECT_EQ((SymInt(a) / b).literal(), quotient) << a << " / " << b;
+      EXPECT_EQ((a % SymInt(b)).literal(), a - quotient * b) << a << " % " << b;
+      EXPECT_EQ(min(SymInt(a), b).literal(), std::min<int64_t>(a, b));
+      EXPECT_EQ(max(b, SymInt(a)).literal(), std::max<int64_t>(a, b));
+    }
+  }
+  SymInt number = 17;
+  number /= 3;
+  EXPECT_EQ(number.literal(), 5);
+  number %= 3;
+  EXPECT_EQ((-number).literal(), -2);
+}
+
+TEST(SymInt, ExpressionsArePythons) {
+  Yes decider;
+  const SymInt a(symbol("a", {{Fact::kInteger, true}, {Fact::kPositive, true}}), decider);
+  const SymInt z(symbol("z", {{Fact::kInteger, true}}), decider);
+  const int64_t two = 2;
+  EXPECT_EQ(to_string((a / two).expr()), "(a//2)");
+  EXPECT_EQ(to_string((7 / a).expr()), "(7//a)");
+  EXPECT_EQ(to_string((a % 2).expr()), "Mod(a, 2)");
+  EXPECT_EQ(to_string((z % 2).expr()), "PythonMod(z, 2)");
+  EXPECT_EQ(to_string((two - a * 3 + 1).expr()), "3 - 3*a");
+  EXPECT_EQ(to_string((-a / 2).expr()), "((-a)//2)");
+  EXPECT_EQ(to_string(min(a, 4).expr()), "Min(4, a)");
+  EXPECT_EQ(to_string(max(4, a).expr()), "Max(4, a)");
+  EXPECT_TRUE(decider.asked.empty());
+}
+
+TEST(SymInt, DivisionByZeroIsAnError) {
+  Yes decider;
+  const SymInt a(symbol("a"), decider);
+  for (const SymInt& number : {SymInt(7), a}) {
+    EXPECT_THROW(number / 0, Error);
+    EXPECT_THROW(number % 0, Error);
+  }
+}
+
 TEST(SymInt, RoundsToEvenAsPythonDoes) {
   for (int64_t a = -9; a <= 9; ++a) {
     for (const int64_t b : {-4, -3, -2, -1, 1, 2, 3, 4}) {

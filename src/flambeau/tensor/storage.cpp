@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 
 namespace flambeau {
 namespace {

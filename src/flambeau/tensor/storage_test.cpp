@@ -1,4 +1,5 @@
 #include "flambeau/tensor/storage.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <atomic>
 #include <thread>

@@ -1,4 +1,5 @@
 #include "flambeau/tensor/tensor.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <limits>
 #include <stdexcept>

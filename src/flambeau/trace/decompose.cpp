@@ -12,6 +12,8 @@
 #include "flambeau/graph/values.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/shapes/symbol_name.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/functionalize.h"

@@ -1,4 +1,6 @@
 #include "flambeau/trace/decompose.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/context.h"
 
 #include <gtest/gtest.h>
 

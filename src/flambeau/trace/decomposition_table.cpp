@@ -1,5 +1,7 @@
 #include "flambeau/trace/decomposition_table.h"
 
+#include "flambeau/ops/mechanism/operator.h"
+
 namespace flambeau::trace {
 
 std::vector<Value> DecompositionTable::take_apart(ops::Context& context, const ops::Operator& op,

@@ -2,19 +2,14 @@
 // user keeps or has something of his own for.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/trace/decompose.h"
 
 namespace flambeau::trace {
-
-// Calls other operators through its context; what those become in turn is not its concern. Arguments fit the
-// schema, all of them in its order. No results: it does not take this call apart.
-using Decomposition =
-    std::function<std::vector<Value>(ops::Context& context, std::span<const Value> arguments)>;
 
 class DecompositionTable {
  public:

@@ -11,6 +11,8 @@
 #include "flambeau/graph/report/dimension_names.h"
 #include "flambeau/graph/verify/verify.h"
 #include "flambeau/nn/session.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/shapes/input_shapes.h"
 #include "flambeau/trace/fake.h"
 #include "flambeau/trace/higher_order.h"
@@ -72,12 +74,12 @@ class StateGuard {
 
 class Exporter {
  public:
-  Exporter(nn::Module& module, std::span<const nn::Tree> arguments, nn::Keywords keywords,
+  Exporter(nn::Module& module, std::span<const nn::Tree> arguments, const nn::Keywords& keywords,
            const ExportOptions& options)
       : module_(module),
         options_(options),
         inputs_(flatten_inputs(module, arguments, keywords)),
-        shapes_(env_, options.dynamic_shapes, inputs_.arguments()),
+        shapes_(env_, options.dynamic, inputs_.arguments()),
         stack_(module),
         tracer_(program_.graph(), env_),
         flow_(env_) {
@@ -398,7 +400,7 @@ class Exporter {
 }  // namespace
 
 graph::ExportedProgram trace_module(nn::Module& module, std::span<const nn::Tree> arguments,
-                                    nn::Keywords keywords, const ExportOptions& options) {
+                                    const nn::Keywords& keywords, const ExportOptions& options) {
   return Exporter(module, arguments, keywords, options).run();
 }
 

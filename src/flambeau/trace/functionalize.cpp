@@ -6,6 +6,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {

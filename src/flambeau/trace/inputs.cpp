@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 
 namespace flambeau::trace {
@@ -29,7 +30,8 @@ std::string name_of(const std::string& argument, const std::string& path) {
 
 }  // namespace
 
-Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> arguments, nn::Keywords keywords) {
+Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> arguments,
+                      const nn::Keywords& keywords) {
   Inputs inputs;
   const std::vector<std::string> names = module.argument_names();
   const auto rest =
@@ -98,7 +100,7 @@ Inputs::Trees Inputs::trees() const {
   Trees trees;
   size_t next = 0;
   const auto take = [&](const TreeSpec& tree) {
-    nn::Tree made{.spec = tree, .leaves = {}};
+    nn::Tree made(tree, {});
     for (size_t i = 0; i < tree.num_leaves(); ++i) made.leaves.push_back(leaves[next++].value);
     return made;
   };

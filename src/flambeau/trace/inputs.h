@@ -33,6 +33,7 @@ struct Inputs {
 };
 
 // Throws Error(kInvalidArgument) for more arguments than the module has.
-Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> arguments, nn::Keywords keywords);
+Inputs flatten_inputs(const nn::Module& module, std::span<const nn::Tree> arguments,
+                      const nn::Keywords& keywords);
 
 }  // namespace flambeau::trace

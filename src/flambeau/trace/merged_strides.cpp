@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/symbolic/expr.h"
 
 namespace flambeau::trace {
 namespace {
@@ -31,7 +32,7 @@ void join_and_split(const ops::Info<SymInt>& info, const ShortList<SymInt>& size
       }
       SymInt stride = dims[end].second;
       for (size_t d = end; d-- > at;) {
-        if (!is_one(dims[d].first)) stride = smaller(stride, dims[d].second);
+        if (!is_one(dims[d].first)) stride = min(stride, dims[d].second);
       }
       dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at),
                  dims.begin() + static_cast<std::ptrdiff_t>(end));

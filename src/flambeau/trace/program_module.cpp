@@ -13,6 +13,8 @@
 #include "flambeau/graph/node_modules.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/inputs.h"
 #include "flambeau/trace/replay.h"
 
@@ -41,7 +43,7 @@ std::vector<graph::NodeModule> calls_around(const graph::Node& node) {
 class Part : public nn::Module {
  public:
   std::string class_name() const override { return type.empty() ? "torch.nn.modules.module.Module" : type; }
-  nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords keywords) override {
+  nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) override {
     if (run) return run(positional, keywords);
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("the module '{}' of a program cannot be called on its own: the program does not "
@@ -58,7 +60,8 @@ class Part : public nn::Module {
 
   std::string path;
   std::string type;
-  std::function<nn::Tree(std::span<const nn::Tree>, nn::Keywords)> run;  // of one whose calls are preserved
+  std::function<nn::Tree(std::span<const nn::Tree>, const nn::Keywords&)>
+      run;  // of one whose calls are preserved
 
  private:
   std::deque<Tensor> slots_;  // what is registered must not move
@@ -87,7 +90,7 @@ class ProgramModule final : public Part {
     return made;
   }
 
-  nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords keywords) override {
+  nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) override {
     const std::vector<Value> given = flatten(in_spec(), positional, keywords);
     Modules modules(*this);
     checker_.check(given);
@@ -100,7 +103,7 @@ class ProgramModule final : public Part {
     interpreter.on_node = [&](const graph::Node& node) { modules.go_to(node); };
     std::vector<Value> outputs = interpreter.run(*code, inputs);
     modules.leave_all();
-    nn::Tree result{.spec = interface_.out_spec, .leaves = {}};
+    nn::Tree result(interface_.out_spec, {});
     for (size_t i = 0; i < outputs.size(); ++i) {
       const graph::OutputSpec& spec = program_.signature.outputs.at(i);
       if (spec.kind == OutputKind::kUserOutput) {
@@ -176,7 +179,7 @@ class ProgramModule final : public Part {
       Part& part = part_of(entry.fqn);
       if (const auto found = classes.find(entry.fqn); found != classes.end()) part.type = found->second;
       if (entry.signature) {
-        part.run = [this, &entry](std::span<const nn::Tree> positional, nn::Keywords keywords) {
+        part.run = [this, &entry](std::span<const nn::Tree> positional, const nn::Keywords& keywords) {
           return call_part(entry, positional, keywords);
         };
       }
@@ -228,7 +231,7 @@ class ProgramModule final : public Part {
   }
 
   static std::vector<Value> flatten(const TreeSpec& spec, std::span<const nn::Tree> positional,
-                                    nn::Keywords keywords) {
+                                    const nn::Keywords& keywords) {
     const std::vector<std::pair<std::string, nn::Tree>> sorted = in_order(spec, keywords);
     const nn::Tree tree = nn::Tree::tuple(std::array{nn::Tree::tuple(positional), nn::Tree::dict(sorted)});
     if (tree.spec != spec) {
@@ -240,7 +243,7 @@ class ProgramModule final : public Part {
 
   // The first call of a module, as the program describes it: what its results need, and what it did besides.
   nn::Tree call_part(const graph::ModuleCallEntry& entry, std::span<const nn::Tree> positional,
-                     nn::Keywords keywords) {
+                     const nn::Keywords& keywords) {
     const std::vector<Value> given = flatten(parse_treespec(entry.signature->in_spec), positional, keywords);
     std::vector<const graph::Value*> inputs;
     std::vector<Value> values;
@@ -263,7 +266,7 @@ class ProgramModule final : public Part {
     const std::unique_ptr<runtime::Code> code = runtime::lower(
         {.inputs = inputs, .nodes = nodes, .outputs = entry.signature->outputs}, context.library(), missing);
     Replay replay;
-    nn::Tree result{.spec = parse_treespec(entry.signature->out_spec), .leaves = {}};
+    nn::Tree result(parse_treespec(entry.signature->out_spec), {});
     result.leaves = runtime::Interpreter(context, nullptr, replay).run(*code, std::move(values));
     return result;
   }
@@ -304,7 +307,8 @@ class ProgramModule final : public Part {
   }
 
   // The keywords as the program has them, where they are the same ones.
-  static std::vector<std::pair<std::string, nn::Tree>> in_order(const TreeSpec& spec, nn::Keywords keywords) {
+  static std::vector<std::pair<std::string, nn::Tree>> in_order(const TreeSpec& spec,
+                                                                const nn::Keywords& keywords) {
     std::vector<std::pair<std::string, nn::Tree>> sorted;
     for (const json::Value& key : spec.child(1).keys()) {
       for (const auto& [name, tree] : keywords) {

@@ -1,4 +1,5 @@
 // A call of an operator: what it gives, and its node.
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/trace/tracer.h"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "flambeau/value/pytree_node.h"
 

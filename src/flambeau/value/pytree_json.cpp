@@ -1,6 +1,7 @@
 // The text form of a TreeSpec: [1, {"type": ..., "context": ..., "children_spec": [...]}].
 #include <fmt/format.h>
 
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "flambeau/value/pytree.h"
 #include "flambeau/value/pytree_node.h"

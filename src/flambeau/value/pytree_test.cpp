@@ -1,4 +1,5 @@
 #include "flambeau/value/pytree.h"
+#include "flambeau/archive/json/json.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
 #include "flambeau/value/pytree.h"
 #include "flambeau/value/pytree_node.h"

@@ -32,7 +32,7 @@ class Asking : public nn::Module {
   std::string class_name() const override { return "Asking"; }
   std::vector<std::string> argument_names() const override { return names_; }
 
-  nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords) override {
+  nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords&) override {
     numbers_.clear();
     std::vector<Tensor> tensors;
     std::optional<Tensor> data;
@@ -84,13 +84,13 @@ class Asking : public nn::Module {
       else if (expr.kind() == Kind::kMul)
         result = result * next;
       else if (expr.kind() == Kind::kFloorDiv)
-        result = floor_div(result, next);
+        result /= next;
       else if (expr.kind() == Kind::kMod || expr.kind() == Kind::kPythonMod)
-        result = modulo(result, next);
+        result %= next;
       else if (expr.kind() == Kind::kMax)
-        result = larger(result, next);
+        result = max(result, next);
       else if (expr.kind() == Kind::kMin)
-        result = smaller(result, next);
+        result = min(result, next);
       else if (expr.kind() == Kind::kPow && next.literal() == 2)
         result = first * first;
       else
@@ -202,7 +202,7 @@ void export_case(const json::Value& test, const std::string& path) {
   std::vector<std::string> steps;
   for (const json::Value& step : test.find("steps")->as_array()) steps.push_back(step.as_string());
   Asking module(std::move(names), std::move(steps));
-  const ExportOptions options = {.dynamic_shapes = DynamicShapes::by_name(std::move(specs))};
+  const ExportOptions options = {.dynamic = DynamicShapes::by_name(std::move(specs))};
   save_program(export_program(module, inputs, {}, options), path);
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "flambeau/export.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/program.h"
 #include "flambeau/trace/decompose.h"
 
@@ -15,7 +17,7 @@ namespace {
 using namespace flambeau;
 
 void decompose(const char* in, const char* out) {
-  pt2::Package package = pt2::read_package(in);
+  pt2::Package package = pt2::load_package(in);
   for (pt2::Model& model : package.models) model.program = trace::run_decompositions(model.program);
   save_program(std::move(package.models.at(0).program), out);
 }

@@ -127,7 +127,7 @@ Outcome run_eager(PlanModule& module, const std::vector<nn::Tree>& arguments) {
 Outcome run_program(Program& program, const std::vector<nn::Tree>& arguments, const Outcome& expected) {
   const std::vector<Value> given = copies_of(leaves_of(arguments));
   Outcome outcome;
-  outcome.outputs = copies_of(program.run(std::span<const Value>(given)));
+  outcome.outputs = copies_of(program.run(given));
   outcome.arguments = given;
   for (const auto& [name, tensor] : expected.buffers)
     outcome.buffers.emplace_back(name, copy_of(program.state(name)));
@@ -227,7 +227,8 @@ void export_seed(nn::Session& session, uint64_t seed, const std::filesystem::pat
   const std::set<size_t> refused = check_program(
       "the program", [&] { return Program(program.clone(), options); }, is_once, made, outcomes);
   const std::set<size_t> refused_by_file = check_program(
-      "the file", [&] { return load(file, {.model = {}, .program = options}); }, is_once, made, outcomes);
+      "the file", [&] { return load_program(file, {.model = {}, .program = options}); }, is_once, made,
+      outcomes);
   if (refused != refused_by_file || (has_names && !refused.empty() && !made.has_hints))
     throw Error(ErrorCode::kInvalidArgument, "a size is refused that the program should take");
   write_outcomes((folder / fmt::format("{}.pt", seed)).string(), made, outcomes, refused);

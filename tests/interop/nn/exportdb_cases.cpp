@@ -329,7 +329,7 @@ class TypeReflectionMethod : public nn::Layer<TypeReflectionMethod> {
 
 class TorchSymMin : public nn::Layer<TorchSymMin> {
  public:
-  Tensor forward(const Tensor& x) { return nn::sum(x) + nn::sym_min(nn::size(x, 0), 100); }
+  Tensor forward(const Tensor& x) { return nn::sum(x) + min(nn::size(x, 0), 100); }
 };
 
 class UserInputMutation : public nn::Layer<UserInputMutation> {

@@ -157,6 +157,28 @@ class CalledTwice : public nn::Layer<CalledTwice> {
   nn::Linear last;
 };
 
+// Sizes as numbers: Python's // and %.
+class HalfTheRows : public nn::Layer<HalfTheRows> {
+ public:
+  static constexpr std::array kArguments{"x"};
+  std::pair<Tensor, Tensor> forward(const Tensor& x) {
+    const SymInt half = nn::size(x, 0) / 2;
+    const Tensor first = nn::slice(x, 0, 0, half) * half;
+    return {first, nn::ones({(nn::size(x, 0) + 1) / 2})};
+  }
+};
+
+class RestOfRows : public nn::Layer<RestOfRows> {
+ public:
+  static constexpr std::array kArguments{"x"};
+  std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& x) {
+    const SymInt rest = nn::size(x, 0) % 2;
+    const Tensor scaled = x * rest;
+    const Tensor zeros = nn::zeros({rest + 1});
+    return {scaled, zeros, nn::ones({min(nn::size(x, 0), 4)})};
+  }
+};
+
 template <typename Module>
 Case flow_case(std::string name) {
   return {std::move(name), [] { return std::make_shared<Module>(); }};
@@ -175,6 +197,8 @@ std::span<const Case> flow_cases() {
       flow_case<Replaced>("replaced"),
       flow_case<SlicedByData>("sliced_by_data"),
       flow_case<CalledTwice>("called_twice"),
+      flow_case<HalfTheRows>("half_the_rows"),
+      flow_case<RestOfRows>("rest_of_rows"),
   };
   return kCases;
 }

@@ -92,7 +92,7 @@ ExportOptions options_of(const json::Value& dynamic, const Checkpoint& tensors) 
     }
     shapes.set(tensors.find(key)->storage().get(), spec);
   }
-  return {.dynamic_shapes = trace::DynamicShapes::of(std::move(shapes))};
+  return {.dynamic = trace::DynamicShapes::of(std::move(shapes))};
 }
 
 Inputs read_inputs(const std::string& path) {

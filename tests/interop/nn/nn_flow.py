@@ -110,6 +110,18 @@ class CalledTwice(nn.Module):
         return self.last(first[1][0]), second[0]
 
 
+class HalfTheRows(nn.Module):
+    def forward(self, x):
+        half = x.shape[0] // 2
+        return x[:half] * half, torch.ones((x.shape[0] + 1) // 2)
+
+
+class RestOfRows(nn.Module):
+    def forward(self, x):
+        rest = x.shape[0] % 2
+        return x * rest, torch.zeros(rest + 1), torch.ones(torch.sym_min(x.shape[0], 4))
+
+
 def rows():
     return torch.randn(5, 3)
 
@@ -124,4 +136,6 @@ FLOWS = {
     "replaced": (Replaced, lambda: (rows(),)),
     "sliced_by_data": (SlicedByData, lambda: (rows(), torch.tensor(3))),
     "called_twice": (CalledTwice, lambda: (rows(),)),
+    "half_the_rows": (HalfTheRows, lambda: (rows(),)),
+    "rest_of_rows": (RestOfRows, lambda: (rows(),)),
 }

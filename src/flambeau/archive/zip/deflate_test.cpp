@@ -1,4 +1,5 @@
 #include "flambeau/archive/zip/deflate.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <gtest/gtest.h>
 #include <libdeflate.h>

@@ -87,7 +87,7 @@ TEST(Distributed, IsConvertedInspectedAndChecked) {
   EXPECT_EQ(inspection.records.size(), 2U);
   EXPECT_TRUE(inspection.records_are_files);
   // PyTorch unpickles the index, and calls getattr on the way.
-  const SafetyReport report = check_safety(Mapping::open(kRoot + "single/.metadata"));
+  const SafetyReport report = check_file(Mapping::open(kRoot + "single/.metadata"));
   EXPECT_FALSE(report.is_harmless());
   EXPECT_EQ(report.findings[0].severity, Severity::kDanger);
 }

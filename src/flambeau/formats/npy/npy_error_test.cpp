@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/npy/npy_header.h"
 

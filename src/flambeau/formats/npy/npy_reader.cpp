@@ -5,6 +5,7 @@
 
 #include "flambeau/base/checked.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/npy/npy.h"
 #include "flambeau/formats/npy/npy_array.h"
 #include "flambeau/formats/npy/npy_header.h"

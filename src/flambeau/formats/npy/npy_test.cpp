@@ -1,4 +1,5 @@
 #include "flambeau/formats/npy/npy.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <gtest/gtest.h>
 

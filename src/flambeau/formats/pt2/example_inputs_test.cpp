@@ -9,7 +9,7 @@ namespace flambeau::pt2 {
 namespace {
 
 std::vector<Value> golden(std::string_view name) {
-  Package package = read_package(golden_path(name));
+  Package package = load_package(golden_path(name));
   return read_example_inputs(package.models.at(0).program);
 }
 
@@ -74,7 +74,7 @@ TEST(ExampleInputs, ComeBackAsTheyWereWritten) {
 }
 
 TEST(ExampleInputs, AreCopies) {
-  Package package = read_package(golden_path("shapes.derived"));
+  Package package = load_package(golden_path("shapes.derived"));
   const std::vector<Value> first = read_example_inputs(package.models[0].program);
   *first[0].tensor().mutable_data<float>() = 17;
   EXPECT_EQ(floats(read_example_inputs(package.models[0].program)[0])[0], 1.54099607F);
@@ -82,7 +82,7 @@ TEST(ExampleInputs, AreCopies) {
 
 TEST(ExampleInputs, EveryGoldenFileHasAsManyAsItsSpec) {
   for (const std::string& name : golden_names()) {
-    Package package = read_package(golden_path(name));
+    Package package = load_package(golden_path(name));
     const graph::ExportedProgram& program = package.models[0].program;
     if (!has_example_inputs(program) || name == "weights.fake") continue;
     for (const graph::ModuleCallEntry& entry : program.module_call_graph) {

@@ -201,12 +201,12 @@ TEST(PackageError, Versions) {
 TEST(PackageError, TwoModelsAndOneRecord) {
   Records records = Records::golden("values.packaged");
   records.edit("data/weights/zweites_weights_config.json", "weight_1", "weight_0");
-  Package package = read_package(records.file());
+  Package package = load_package(records.file());
   const Tensor& first = package.model("model").program.state_dict[0].tensor;
   const Tensor& second = package.model("zweites").program.state_dict[0].tensor;
   EXPECT_EQ(first.storage(), second.storage());
   EXPECT_EQ(package.others.size(), 1U) << "the record that nobody uses";
-  Package again = read_package(Mapping::from_text(written(package)));
+  Package again = load_package(Mapping::from_text(written(package)));
   EXPECT_EQ(again.model("zweites").program.state_dict[0].tensor.storage()->size(), 4U);
   EXPECT_EQ(again.others.size(), 1U);
 }
@@ -222,16 +222,16 @@ TEST(PackageError, TwoModelsAndOneFakeRecord) {
 }
 
 TEST(PackageError, OtherFiles) {
-  EXPECT_EQ(error_text([] { read_package(Mapping::from_text("{}")); }),
+  EXPECT_EQ(error_text([] { load_package(Mapping::from_text("{}")); }),
             "unsupported: is no exported program: it is a file of no known kind (give a file that "
             "torch.export.save "
             "wrote)");
   EXPECT_TRUE(
-      error_text([] { read_package(Mapping::from_text("")); }).starts_with("unsupported: is no exported"));
+      error_text([] { load_package(Mapping::from_text("")); }).starts_with("unsupported: is no exported"));
   const testing::TemporaryFolder folder;
   const std::string path = folder / "a.pt2";
   testing::write_file(path, R"({"graph_module": 1})");
-  EXPECT_EQ(error_text([&] { read_package(path); }),
+  EXPECT_EQ(error_text([&] { load_package(path); }),
             "corrupt: " + path + ": expected an object, found the integer 1");
 }
 
@@ -240,7 +240,7 @@ TEST(PackageError, CutShort) {
   for (const char* name : {"weights.tied", "weights.tied.old", "weights.fake"}) {
     const std::string bytes = testing::read_file(golden_path(name));
     for (size_t size = 0; size < bytes.size(); size += 1 + size / 40) {
-      const std::string error = error_text([&] { read_package(Mapping::from_text(bytes.substr(0, size))); });
+      const std::string error = error_text([&] { load_package(Mapping::from_text(bytes.substr(0, size))); });
       EXPECT_TRUE(error.starts_with("corrupt: ") || error.starts_with("unsupported: "))
           << size << " " << error;
     }
@@ -255,7 +255,7 @@ TEST(PackageError, RecordsThatAreDamaged) {
     const size_t at = bytes.find(content, bytes.find(name));
     ASSERT_NE(at, std::string::npos);
     bytes[at + content.size() / 2] ^= 1;
-    const std::string error = error_text([&] { read_package(Mapping::from_text(bytes)); });
+    const std::string error = error_text([&] { load_package(Mapping::from_text(bytes)); });
     EXPECT_TRUE(error.starts_with("corrupt: ")) << error;
     EXPECT_NE(error.find("CRC"), std::string::npos) << error;
   }
@@ -272,7 +272,7 @@ TEST(PackageError, OlderLayout) {
   EXPECT_TRUE(evil.starts_with("unsupported: record 'serialized_state_dict.pt': ")) << evil;
   // Nothing needs the inputs it was exported with, so nobody opens them.
   EXPECT_EQ(read_error(old().set("serialized_example_inputs.pt", "cos\nsystem\n(S'true'\ntR.")), "no error");
-  const Package package = read_package(old().set("unknown", "x").file());
+  const Package package = load_package(old().set("unknown", "x").file());
   EXPECT_EQ(package.notes, Notes{"the record 'unknown' is not part of the layout; left out"});
 }
 

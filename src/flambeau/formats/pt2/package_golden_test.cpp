@@ -19,7 +19,7 @@ class Golden : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(Golden, IsWrittenByteForByte) {
-  const Package package = read_package(path());
+  const Package package = load_package(path());
   if (is_old_layout(GetParam())) {
     EXPECT_EQ(package.layout, PackageLayout::kZip);
     return;
@@ -37,13 +37,13 @@ TEST_P(Golden, TheProgramIsWrittenByteForByte) {
   EXPECT_EQ(write_program(program.clone()), json);
   EXPECT_FALSE(program.has_weights);
   // A file of its own is recognized by its beginning.
-  const Package package = read_package(Mapping::from_text(json));
+  const Package package = load_package(Mapping::from_text(json));
   EXPECT_EQ(package.layout, PackageLayout::kJson);
   EXPECT_EQ(written(package, PackageLayout::kJson), json);
 }
 
 TEST_P(Golden, HasPyTorchsCanonicalForm) {
-  Package package = read_package(path());
+  Package package = load_package(path());
   const graph::ExportedProgram canonical = graph::canonicalize(package.model().program);
   const std::string expected =
       read_file(std::string(FLAMBEAU_GOLDEN_DIR "/pt2/") + GetParam() + ".canonical.json");
@@ -52,7 +52,7 @@ TEST_P(Golden, HasPyTorchsCanonicalForm) {
 }
 
 TEST_P(Golden, IsValidAndEqualsItself) {
-  Package package = read_package(path());
+  Package package = load_package(path());
   const graph::ExportedProgram& program = package.model().program;
   for (const graph::Finding& finding : graph::verify(program)) ADD_FAILURE() << finding.to_string();
   program.graph().for_each_graph(
@@ -63,7 +63,7 @@ TEST_P(Golden, IsValidAndEqualsItself) {
 }
 
 TEST_P(Golden, TheOtherLayoutHoldsTheSame) {
-  Package package = read_package(path());
+  Package package = load_package(path());
   const PackageLayout other = is_old_layout(GetParam()) ? PackageLayout::kArchive : PackageLayout::kZip;
   std::string bytes;
   const std::string error = error_text([&] { bytes = written(package, other); });
@@ -71,7 +71,7 @@ TEST_P(Golden, TheOtherLayoutHoldsTheSame) {
     EXPECT_TRUE(error.starts_with("unsupported: ")) << error;
     return;
   }
-  Package again = read_package(Mapping::from_text(bytes));
+  Package again = load_package(Mapping::from_text(bytes));
   EXPECT_EQ(again.layout, other);
   const graph::ExportedProgram& first = package.model().program;
   const graph::ExportedProgram& second = again.model().program;
@@ -96,7 +96,7 @@ TEST_P(Golden, TheOtherLayoutHoldsTheSame) {
   if (is_old_layout(GetParam())) return;
   // And back.
   EXPECT_EQ(
-      written(read_package(Mapping::from_text(written(again, PackageLayout::kZip))), PackageLayout::kZip),
+      written(load_package(Mapping::from_text(written(again, PackageLayout::kZip))), PackageLayout::kZip),
       bytes);
 }
 
@@ -109,25 +109,25 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden, ::testing::ValuesIn(golden_names()), [](
 TEST(GoldenFiles, SavedUnderAnotherNameTheyStayTheSame) {
   const TemporaryFolder folder;
   const std::string path = folder / "renamed.pt2";
-  const Package package = read_package(golden_path("weights.tied"));
+  const Package package = load_package(golden_path("weights.tied"));
   save_package(package, path, PackageLayout::kArchive);
   EXPECT_TRUE(read_file(path) == read_file(golden_path("weights.tied")));
   // A program that comes from elsewhere gets a folder of the file's name.
-  const Package old = read_package(golden_path("weights.tied.old"));
+  const Package old = load_package(golden_path("weights.tied.old"));
   save_package(old, path, PackageLayout::kArchive);
-  EXPECT_EQ(read_package(path).top_folder, "renamed");
+  EXPECT_EQ(load_package(path).top_folder, "renamed");
 }
 
 TEST(GoldenFiles, TheOldestLayoutOfARealFile) {
   const std::string path = FLAMBEAU_FIXTURE_DIR "/real/pt2-old-layout/hades_pid_schema2.pt2";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no fixtures here";
-  Package package = read_package(path);
+  Package package = load_package(path);
   EXPECT_EQ(package.layout, PackageLayout::kZip);
   ASSERT_FALSE(package.notes.empty());
   EXPECT_EQ(package.notes[0], "converted from schema 2.0 to 8.20");
   for (const PackageLayout layout : {PackageLayout::kZip, PackageLayout::kArchive}) {
     const std::string bytes = written(package, layout);
-    Package again = read_package(Mapping::from_text(bytes));
+    Package again = load_package(Mapping::from_text(bytes));
     EXPECT_EQ(again.notes, Notes());
     EXPECT_TRUE(write_program(again.model().program) == write_program(package.model().program));
     EXPECT_EQ(again.model().program.state_dict.size(), package.model().program.state_dict.size());

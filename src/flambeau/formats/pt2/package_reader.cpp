@@ -418,7 +418,7 @@ void read_program_text(const RecognizedFile& /*file*/, const std::shared_ptr<Map
   add_lone_program(package, graph::parse_text(as_text(mapping->bytes())));
 }
 
-Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
+Package load_package(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
   return mapping->reading([&] {
     const Format& format = format_of(file.kind);
     if (!format.has_programs()) {
@@ -432,10 +432,10 @@ Package read_package(const RecognizedFile& file, const std::shared_ptr<Mapping>&
   });
 }
 
-Package read_package(const std::shared_ptr<Mapping>& mapping) {
-  return read_package(recognize_file(mapping), mapping);
+Package load_package(const std::shared_ptr<Mapping>& mapping) {
+  return load_package(recognize_file(mapping), mapping);
 }
 
-Package read_package(const std::string& path) { return read_package(open_model_file(path)); }
+Package load_package(const std::string& path) { return load_package(open_model_file(path)); }
 
 }  // namespace flambeau::pt2

@@ -1,4 +1,4 @@
-// The layouts of exported programs, each read into a package: read_package() for files of one kind. Internal.
+// The layouts of exported programs, each read into a package: load_package() for files of one kind. Internal.
 #pragma once
 
 #include "flambeau/formats/pt2/package.h"

@@ -12,7 +12,7 @@ const char* const kWeights = "data/weights/model_weights_config.json";
 
 std::vector<std::string> findings(const std::shared_ptr<Mapping>& file) {
   std::vector<std::string> texts;
-  for (const Finding& finding : check_safety(file).findings) {
+  for (const Finding& finding : check_file(file).findings) {
     if (finding.severity == Severity::kInfo) continue;
     const size_t slash = finding.record.find('/');
     texts.push_back(finding.record.substr(slash == std::string::npos ? 0 : slash + 1) + ": " +
@@ -73,7 +73,7 @@ TEST(PackageSafety, EveryPickleOfTheOlderLayout) {
     Records records = Records::golden("weights.tied.old");
     records.set(name, torch_save(kEvil));
     Texts found;
-    for (const Finding& finding : check_safety(records.file()).findings)
+    for (const Finding& finding : check_file(records.file()).findings)
       found.push_back(finding.record + ": " + finding.message);
     EXPECT_NE(std::find(found.begin(), found.end(), std::string(name) + " > archive/data.pkl: " + kCall),
               found.end())
@@ -133,7 +133,7 @@ TEST(PackageSafety, TextsThatPyTorchEvaluates) {
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     records.set("models/model.json", text.replace(at, from.size(), to));
-    const SafetyReport report = check_safety(records.file());
+    const SafetyReport report = check_file(records.file());
     EXPECT_EQ(report.verdict(Opening::kModel).outcome, Outcome::kDangerous) << to;
     return report.findings.empty() ? std::string() : report.findings[0].message;
   };

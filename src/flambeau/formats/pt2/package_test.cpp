@@ -42,7 +42,7 @@ TEST(Package, LayoutsHaveNames) {
 }
 
 TEST(Package, SeveralModelsAndExtraFiles) {
-  Package package = read_package(golden_path("values.packaged"));
+  Package package = load_package(golden_path("values.packaged"));
   ASSERT_EQ(package.models.size(), 3U);
   EXPECT_EQ(package.models[0].name, "model");
   EXPECT_EQ(package.models[1].name, "zweites");
@@ -62,7 +62,7 @@ TEST(Package, SeveralModelsAndExtraFiles) {
 }
 
 TEST(Package, OneModelOfSeveral) {
-  Package package = read_package(golden_path("values.packaged"));
+  Package package = load_package(golden_path("values.packaged"));
   EXPECT_EQ(
       error_text([&] { written(package, PackageLayout::kZip); }),
       "unsupported: the older layout holds one program, and there are 3 (save in the archive layout, or take "
@@ -74,7 +74,7 @@ TEST(Package, OneModelOfSeveral) {
   EXPECT_TRUE(records.has("models/another.one.json"));
   EXPECT_TRUE(records.has("data/weights/weight_0"));
   EXPECT_FALSE(records.has("models/model.json"));
-  const Package old = read_package(Mapping::from_text(written(package, PackageLayout::kZip)));
+  const Package old = load_package(Mapping::from_text(written(package, PackageLayout::kZip)));
   EXPECT_EQ(names_of(old.extra_files), names_of(package.extra_files));
 }
 
@@ -86,7 +86,7 @@ TEST(Package, WhatItDoesNotKnowStays) {
   records.set("later/record", std::string(300, '\1'));
   records.set("models/readme", "no program");
   const auto file = records.file();
-  const Package package = read_package(file);
+  const Package package = load_package(file);
   EXPECT_EQ(
       names_of(package.others),
       (std::vector<std::string>{"data/aotinductor/model/x.so", "data/aotinductor/model/x.json",
@@ -108,11 +108,11 @@ TEST(Package, RecordsWithoutAnOwnerDoNotGetInTheWay) {
   records.set(kWeightsTable, table)
       .set("data/weights/weight_9", bytes)
       .set("data/weights/weight_0", "nobody's");
-  const Package package = read_package(records.file());
+  const Package package = load_package(records.file());
   const Records again = Records::of(Mapping::from_text(written(package)));
   EXPECT_EQ(again.text("data/weights/weight_0"), "nobody's");
   EXPECT_EQ(again.text("data/weights/weight_1"), bytes);
-  EXPECT_EQ(read_package(again.file()).models[0].program.state_dict.size(),
+  EXPECT_EQ(load_package(again.file()).models[0].program.state_dict.size(),
             package.models[0].program.state_dict.size());
 }
 
@@ -122,7 +122,7 @@ TEST(Package, OnlyACompiledModel) {
     if (name.starts_with("models/") || name.starts_with("data/")) records.remove(name);
   }
   records.set("data/aotinductor/model/x.so", std::string("\x7f") + "ELF");
-  Package package = read_package(records.file());
+  Package package = load_package(records.file());
   EXPECT_TRUE(package.models.empty());
   EXPECT_EQ(names_of(package.others), std::vector<std::string>{"data/aotinductor/model/x.so"});
   EXPECT_EQ(error_text([&] { package.model(); }), "not_found: the archive has no exported program");
@@ -130,20 +130,20 @@ TEST(Package, OnlyACompiledModel) {
 }
 
 TEST(Package, TiedWeightsAndViewsStayAliased) {
-  Package tied = read_package(golden_path("weights.tied"));
+  Package tied = load_package(golden_path("weights.tied"));
   const std::vector<Weight>& weights = tied.model().program.state_dict;
   ASSERT_GE(weights.size(), 2U);
   std::set<const Storage*> storages;
   for (const Weight& weight : weights) storages.insert(weight.tensor.storage().get());
   EXPECT_LT(storages.size(), weights.size());
 
-  Package views = read_package(golden_path("weights.views"));
+  Package views = load_package(golden_path("weights.views"));
   const Tensor& whole = weight_named(views.model().program.state_dict, "whole").tensor;
   const Tensor& turned = weight_named(views.model().program.state_dict, "turned").tensor;
   EXPECT_EQ(whole.storage(), turned.storage());
   EXPECT_EQ(turned.strides(), (Dims{1, 6}));
   // In the older layout too.
-  Package old = read_package(Mapping::from_text(written(views, PackageLayout::kZip)));
+  Package old = load_package(Mapping::from_text(written(views, PackageLayout::kZip)));
   const std::vector<Weight>& again = old.model().program.state_dict;
   EXPECT_EQ(weight_named(again, "whole").tensor.storage(), weight_named(again, "part").tensor.storage());
   EXPECT_EQ(weight_named(again, "part").tensor.offset(), 4);
@@ -151,7 +151,7 @@ TEST(Package, TiedWeightsAndViewsStayAliased) {
 
 TEST(Package, WeightsStayInTheMapping) {
   const auto file = Mapping::open(golden_path("weights.views"));
-  Package package = read_package(file);
+  Package package = load_package(file);
   const Tensor& whole = weight_named(package.model().program.state_dict, "whole").tensor;
   const ByteSpan bytes = whole.storage()->bytes();
   EXPECT_GE(bytes.data(), file->bytes().data());
@@ -170,13 +170,13 @@ TEST(Package, WeightsAreNotReadBeforeTheyAreWanted) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] = '\x5a';
   write_file(path, bytes);
-  Package package = read_package(path);
+  Package package = load_package(path);
   EXPECT_EQ(package.model().program.state_dict.size(), 7U);
 }
 
 TEST(Package, FakeWeightsTakeNoMemory) {
   Records records = Records::golden("weights.fake");
-  Package package = read_package(records.file());
+  Package package = load_package(records.file());
   for (const Weight& weight : package.model().program.state_dict) {
     EXPECT_TRUE(weight.tensor.storage()->is_meta()) << weight.name;
     EXPECT_EQ(weight.tensor.device().to_string(), "cpu");
@@ -190,7 +190,7 @@ TEST(Package, FakeWeightsTakeNoMemory) {
       R"("sizes": [], "requires_grad": false, "device": {"type": "cpu", "index": null}, )"
       R"("strides": [], "storage_offset": {"as_int": 9}, "layout": 7}}}})";
   records.set(kWeightsTable, table);
-  package = read_package(records.file());
+  package = load_package(records.file());
   EXPECT_EQ(package.model().program.state_dict[0].tensor.storage()->size(), 1ULL << 42);
   EXPECT_EQ(package.model().program.state_dict[0].tensor.storage(),
             package.model().program.state_dict[1].tensor.storage());
@@ -205,7 +205,7 @@ TEST(Package, PickledWeightsAndObjectsAreKeptAndNotOpened) {
   records.set(kWeightsTable, R"({"config": {"w": {)" + entry + R"(null}}})");
   records.set("data/weights/weight_0", evil);
   const std::string object = records.text("data/constants/opaque_obj_0");
-  Package package = read_package(records.file());
+  Package package = load_package(records.file());
   const graph::ExportedProgram& program = package.model().program;
   ASSERT_EQ(program.state_dict.size(), 1U);
   ASSERT_NE(program.state_dict[0].pickled, nullptr);
@@ -234,11 +234,11 @@ TEST(Package, MembersOfNewerTables) {
   records.edit(kWeightsTable, R"("index": null})", R"("index": null, "newer": [1]})");
   records.edit(kWeightsTable, R"("layout": 7})", R"("layout": 7, "newer": {"a": 1}})");
   records.edit(kWeightsTable, "}}, ", R"(}, "newer": "x"}, )");
-  Package package = read_package(records.file());
+  Package package = load_package(records.file());
   EXPECT_TRUE(written(package) == as_text(records.file()->bytes()));
   Records opaque = Records::golden("weights.opaque");
   opaque.edit(kConstants, R"("tensor_meta": null)", R"("tensor_meta": null, "newer": 1)");
-  EXPECT_TRUE(written(read_package(opaque.file())) == as_text(opaque.file()->bytes()));
+  EXPECT_TRUE(written(load_package(opaque.file())) == as_text(opaque.file()->bytes()));
 }
 
 TEST(Package, DevicesThatOnlyTheirWriterKnows) {
@@ -248,7 +248,7 @@ TEST(Package, DevicesThatOnlyTheirWriterKnows) {
     table.replace(at, 28, R"("type": "npu", "index": 3)");
   }
   records.set(kWeightsTable, table);
-  EXPECT_TRUE(written(read_package(records.file())) == as_text(records.file()->bytes()));
+  EXPECT_TRUE(written(load_package(records.file())) == as_text(records.file()->bytes()));
 }
 
 TEST(Package, CompressedRecordsAreReadToo) {
@@ -256,9 +256,9 @@ TEST(Package, CompressedRecordsAreReadToo) {
   records.set("extra/note.txt", std::string(1000, 'n'));
   for (const char* name : {"data/weights/weight_0", "models/model.json", kWeightsTable,
                            "data/sample_inputs/model.pt", "extra/note.txt"}) {
-    const Package package = read_package(records.file(name));
+    const Package package = load_package(records.file(name));
     EXPECT_TRUE(written(package) == as_text(records.file()->bytes())) << name;
-    const Package old = read_package(Mapping::from_text(written(package, PackageLayout::kZip)));
+    const Package old = load_package(Mapping::from_text(written(package, PackageLayout::kZip)));
     EXPECT_EQ(old.extra_files.size(), 1U);
   }
 }
@@ -266,13 +266,13 @@ TEST(Package, CompressedRecordsAreReadToo) {
 TEST(Package, WithoutAVersionItIsTakenToBeTheFirst) {
   Records records = Records::golden("weights.tied");
   records.remove("archive_version");
-  const Package package = read_package(records.file());
+  const Package package = load_package(records.file());
   EXPECT_EQ(package.notes, Notes{"the archive does not say its version; taken to be 0"});
   EXPECT_TRUE(Records::of(Mapping::from_text(written(package))).has("archive_version"));
 }
 
 TEST(Package, AProgramWithoutWeightsStaysOne) {
-  const Package package = read_package(Mapping::from_text(program_json("weights.tied")));
+  const Package package = load_package(Mapping::from_text(program_json("weights.tied")));
   for (const PackageLayout layout : {PackageLayout::kArchive, PackageLayout::kZip}) {
     EXPECT_EQ(
         error_text([&] { written(package, layout); }),
@@ -283,11 +283,11 @@ TEST(Package, AProgramWithoutWeightsStaysOne) {
 
 TEST(Package, TextThatWasEditedGetsItsWeightsBack) {
   const std::string path = FLAMBEAU_GOLDEN_DIR "/pt2/weights.tied.pt2";
-  const Package original = read_package(path);
+  const Package original = load_package(path);
   graph::TextOptions options;
   options.lossless = true;
   const std::string text = to_text(original.models[0].program, options);
-  Package package = read_package(Mapping::from_text(text));
+  Package package = load_package(Mapping::from_text(text));
   EXPECT_EQ(package.layout, PackageLayout::kJson);
   EXPECT_FALSE(package.models[0].program.has_weights);
   take_weights(package, original);
@@ -299,7 +299,7 @@ TEST(Package, TextThatWasEditedGetsItsWeightsBack) {
 }
 
 TEST(Package, NamesOfPrograms) {
-  Package package = read_package(golden_path("weights.tied"));
+  Package package = load_package(golden_path("weights.tied"));
   const auto error = [&](const char* name) {
     package.models[0].name = name;
     return error_text([&] { written(package); });
@@ -312,13 +312,13 @@ TEST(Package, NamesOfPrograms) {
   for (const char* name : {"name", "a/b", "a.b", "\xc3\xa9"}) {
     EXPECT_EQ(error(name), "no error");
     const std::string bytes = written(package);
-    const Package again = read_package(Mapping::from_text(bytes));
+    const Package again = load_package(Mapping::from_text(bytes));
     EXPECT_EQ(again.models.at(0).name, name);
     EXPECT_TRUE(written(again) == bytes);
   }
   Records records = Records::golden("weights.tied");
   records.set("models/.json", "{}");
-  EXPECT_EQ(read_package(records.file()).others.size(), 1U);
+  EXPECT_EQ(load_package(records.file()).others.size(), 1U);
 }
 
 TEST(Package, WeightsOfPyTorch28) {
@@ -327,13 +327,13 @@ TEST(Package, WeightsOfPyTorch28) {
   Records records = Records::golden("weights.tied");
   records.set("data/weights/model.pt", old.text("serialized_state_dict.pt"));
   records.set("data/constants/model.pt", old.text("serialized_constants.pt"));
-  Package package = read_package(records.file());
+  Package package = load_package(records.file());
   EXPECT_EQ(package.notes, (Notes{"weights taken from 'data/weights/model.pt', the form of PyTorch 2.8",
                                   "weights taken from 'data/constants/model.pt', the form of PyTorch 2.8"}));
   EXPECT_EQ(package.model().program.state_dict.size(), 3U);
   EXPECT_EQ(package.model().program.state_dict[0].tensor.storage(),
             package.model().program.state_dict[2].tensor.storage());
-  const Package again = read_package(Mapping::from_text(written(package)));
+  const Package again = load_package(Mapping::from_text(written(package)));
   EXPECT_EQ(again.notes, Notes());
   EXPECT_EQ(again.models[0].program.state_dict.size(), 3U);
 }
@@ -345,7 +345,7 @@ TEST(Package, RecordsOutsideOfTheFolder) {
   for (const std::string& name : records.names()) writer.add_text("top/" + name, records.text(name));
   writer.add_text("elsewhere/x", "1");
   writer.finish();
-  EXPECT_EQ(read_package(Mapping::from_buffer(sink.take())).notes,
+  EXPECT_EQ(load_package(Mapping::from_buffer(sink.take())).notes,
             Notes{"1 records are not in the archive's folder 'top', the first is 'elsewhere/x': left out"});
 }
 
@@ -354,7 +354,7 @@ TEST(SavePackage, EveryCallThatFails) {
   const TemporaryFolder folder;
   const std::string target = folder / "a.pt2";
   const std::string old(5000, 'o');
-  const Package package = read_package(golden_path("weights.tied"));
+  const Package package = load_package(golden_path("weights.tied"));
   const std::string expected = read_file(golden_path("weights.tied"));
   for (const bool is_named : {false, true}) {
     int at = 1;
@@ -384,7 +384,7 @@ TEST(SavePackage, ErrorsOfTheProgramLeaveTheOldFile) {
   const TemporaryFolder folder;
   const std::string target = folder / "a.pt2";
   write_file(target, "old");
-  const Package package = read_package(golden_path("values.packaged"));
+  const Package package = load_package(golden_path("values.packaged"));
   EXPECT_EQ(
       error_text([&] { save_package(package, target, PackageLayout::kZip); }).substr(0, 14 + target.size()),
       "unsupported: " + target + ":");
@@ -396,12 +396,12 @@ TEST(SavePackage, OverItself) {
   const TemporaryFolder folder;
   const std::string path = folder / "weights.views.pt2";
   write_file(path, read_file(golden_path("weights.views")));
-  const Package package = read_package(path);
+  const Package package = load_package(path);
   save_package(package, path, PackageLayout::kArchive);
   EXPECT_TRUE(read_file(path) == read_file(golden_path("weights.views")));
   save_package(package, path, PackageLayout::kZip);
-  save_package(read_package(path), path, PackageLayout::kArchive);
-  EXPECT_EQ(read_package(path).models[0].program.state_dict.size(), 7U);
+  save_package(load_package(path), path, PackageLayout::kArchive);
+  EXPECT_EQ(load_package(path).models[0].program.state_dict.size(), 7U);
   EXPECT_TRUE(written(package) == read_file(golden_path("weights.views"))) << "the first mapping";
 }
 

@@ -115,7 +115,7 @@ std::string error_text(Body&& body) {
 }
 
 inline std::string read_error(const Records& records) {
-  return error_text([&] { read_package(records.file()); });
+  return error_text([&] { load_package(records.file()); });
 }
 
 inline std::string written(const Package& package, PackageLayout layout = PackageLayout::kArchive) {

@@ -40,7 +40,7 @@ bool is_old_package(const RecordArchive& archive) { return archive.has("serializ
 
 // Of several programs in one archive, each one's weights stand under its name.
 Checkpoint weights_of_programs(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
-  const Package package = read_package(file, mapping);
+  const Package package = load_package(file, mapping);
   std::vector<CheckpointTensor> entries;
   CheckpointExtras extras;
   for (const Model& model : package.models) {
@@ -95,7 +95,7 @@ uint64_t bytes_of(const graph::TensorMeta& meta) {
 
 void check_archive_programs(safety::Checker& checker) {
   checker.guarded("program", "", [&] {
-    checker.check_programs(read_package(checker.file(), checker.mapping()),
+    checker.check_programs(load_package(checker.file(), checker.mapping()),
                            [](const Model& model) { return model_record(model.name); });
   });
 }
@@ -166,7 +166,7 @@ void check_old_package(safety::Checker& checker) {
 }
 
 void check_lone_program(safety::Checker& checker) {
-  checker.check_programs(read_package(checker.file(), checker.mapping()),
+  checker.check_programs(load_package(checker.file(), checker.mapping()),
                          [](const Model& /*model*/) { return std::string(); });
 }
 

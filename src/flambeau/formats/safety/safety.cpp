@@ -336,7 +336,11 @@ bool SafetyReport::is_harmless() const {
                              [](const Finding& finding) { return finding.severity == Severity::kInfo; });
 }
 
-SafetyReport check_safety(const std::shared_ptr<Mapping>& mapping, Progress& progress) {
+SafetyReport check_file(const std::string& path, Progress& progress) {
+  return check_file(open_model_file(path), progress);
+}
+
+SafetyReport check_file(const std::shared_ptr<Mapping>& mapping, Progress& progress) {
   return mapping->reading([&] { return safety::Checker(mapping, progress).run(); });
 }
 

@@ -64,7 +64,7 @@ class FolderChecker {
 
   void check(const std::string& name) {
     const std::shared_ptr<Mapping> mapping = Mapping::open((folder_ / name).string());
-    SafetyReport found = check_safety(mapping, progress_);
+    SafetyReport found = check_file(mapping, progress_);
     report_.records_verified += found.records_verified;
     report_.pickles_read += found.pickles_read;
     if (format_of(found.kind).is_index()) {
@@ -134,7 +134,7 @@ class FolderChecker {
 
 }  // namespace
 
-SafetyReport check_folder_safety(const std::string& folder, Progress& progress) {
+SafetyReport check_folder(const std::string& folder, Progress& progress) {
   return FolderChecker(folder, progress).run();
 }
 

@@ -31,7 +31,7 @@ class FolderSafety : public ::testing::Test {
   }
   std::string verdict() const {
     std::string text;
-    const SafetyReport report = check_folder_safety(folder_ / "model");
+    const SafetyReport report = check_folder(folder_ / "model");
     for (const Finding& finding : report.findings) {
       text +=
           std::string(severity_name(finding.severity)) + " " + finding.record + ": " + finding.message + "\n";
@@ -47,7 +47,7 @@ TEST_F(FolderSafety, OneVerdictForAllFiles) {
             "info README.md: is no file of a model: a text\n"
             "info config.json: is no file of a model: a text\n"
             "harmless");
-  const SafetyReport report = check_folder_safety(folder_ / "model");
+  const SafetyReport report = check_folder(folder_ / "model");
   EXPECT_EQ(report.kind, FileKind::kShardIndex);
   EXPECT_EQ(report.verdict(Opening::kFull).outcome, Outcome::kRefused);
 }
@@ -88,7 +88,7 @@ TEST_F(FolderSafety, NothingOfAModel) {
     std::filesystem::remove(folder_ / (std::string("model/") + name));
   }
   EXPECT_TRUE(verdict().starts_with("caution : the folder holds no file of a model that Flambeau knows\n"));
-  EXPECT_THROW(check_folder_safety(folder_ / "nowhere"), Error);
+  EXPECT_THROW(check_folder(folder_ / "nowhere"), Error);
 }
 
 }  // namespace

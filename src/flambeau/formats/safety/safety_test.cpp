@@ -20,9 +20,9 @@ std::string verdict(const SafetyReport& report) {
   }
   return text;
 }
-std::string verdict_on(std::string_view bytes) { return verdict(check_safety(Mapping::from_text(bytes))); }
+std::string verdict_on(std::string_view bytes) { return verdict(check_file(Mapping::from_text(bytes))); }
 std::string verdict_on_file(const std::string& name) {
-  return verdict(check_safety(Mapping::open(golden_file(name))));
+  return verdict(check_file(Mapping::open(golden_file(name))));
 }
 
 constexpr std::string_view kEvil = "cos\nsystem\n(S'true'\ntR.";
@@ -32,17 +32,16 @@ TEST(Safety, GoldenFilesAreHarmless) {
   for (const char* name : {"types_2.13.pt", "views_1.13.pt", "legacy_types_2.13.pt", "legacy_views_1.13.pt",
                            "tensors.tar", "ids.tar", "extras_2.13.pt", "sparse_2.13.pt", "quantized_1.13.pt",
                            "big_endian.pt", "protocol_5.pt"}) {
-    const SafetyReport report = check_safety(Mapping::open(golden_file(name)));
+    const SafetyReport report = check_file(Mapping::open(golden_file(name)));
     EXPECT_TRUE(report.is_harmless()) << name << ": " << verdict(report);
     EXPECT_GT(report.pickles_read, 0U);
   }
-  EXPECT_TRUE(
-      check_safety(Mapping::open(FLAMBEAU_GOLDEN_DIR "/safetensors/types.safetensors")).is_harmless());
-  EXPECT_TRUE(check_safety(Mapping::open(FLAMBEAU_GOLDEN_DIR "/npy/matrix.npy")).is_harmless());
+  EXPECT_TRUE(check_file(Mapping::open(FLAMBEAU_GOLDEN_DIR "/safetensors/types.safetensors")).is_harmless());
+  EXPECT_TRUE(check_file(Mapping::open(FLAMBEAU_GOLDEN_DIR "/npy/matrix.npy")).is_harmless());
 }
 
 TEST(Safety, NumpyValuesAreMentioned) {
-  const SafetyReport report = check_safety(Mapping::open(golden_file("numpy_2.13.pt")));
+  const SafetyReport report = check_file(Mapping::open(golden_file("numpy_2.13.pt")));
   EXPECT_TRUE(report.is_harmless()) << verdict(report);
   EXPECT_NE(verdict(report).find("info pickle [numpy_2.13/data.pkl] holds NumPy values (numpy.dtype)"),
             std::string::npos);
@@ -55,7 +54,7 @@ TEST(Safety, TorchScriptRunsCode) {
   TorchFileBuilder bare;
   bare.record("constants.pkl", "\x80\x02).");
   bare.record("bytecode.pkl", "\x80\x02).");
-  EXPECT_EQ(verdict(check_safety(bare.with_pickle("\x80\x02N."))),
+  EXPECT_EQ(verdict(check_file(bare.with_pickle("\x80\x02N."))),
             "caution code [] a TorchScript module, which runs when it is loaded and called\n");
 }
 
@@ -104,7 +103,7 @@ TEST(Safety, RecordsUnderAnyName) {
   file.record("extra/notes.txt", "\x80\x02" + std::string(kEvil));
   file.record("other.pkl", std::string(kEvil));
   EXPECT_EQ(
-      verdict(check_safety(file.with_pickle("\x80\x02N."))),
+      verdict(check_file(file.with_pickle("\x80\x02N."))),
       "danger pickle [archive/extra/notes.txt] " + kCall + "danger pickle [archive/other.pkl] " + kCall);
 }
 
@@ -178,7 +177,7 @@ TEST(Safety, CodeAndLibraries) {
               "\x7f"
               "ELF...");
   file.record("setup.py", "import os");
-  EXPECT_EQ(verdict(check_safety(file.with_pickle("\x80\x02N."))),
+  EXPECT_EQ(verdict(check_file(file.with_pickle("\x80\x02N."))),
             "danger library [archive/data/aotinductor/model/x.so] compiled code, which loading the model "
             "would run\n"
             "danger library [archive/data/0] a program or shared library\n"
@@ -191,7 +190,7 @@ TEST(Safety, FilesInsideOfFiles) {
   TorchFileBuilder outer;
   outer.record("weights.pt", std::string(as_text(evil->bytes())));
   const std::shared_ptr<Mapping> file = outer.with_pickle("\x80\x02N.");
-  EXPECT_EQ(verdict(check_safety(file)), "danger pickle [archive/weights.pt > archive/data.pkl] " + kCall);
+  EXPECT_EQ(verdict(check_file(file)), "danger pickle [archive/weights.pt > archive/data.pkl] " + kCall);
   std::string nested(as_text(file->bytes()));
   for (int i = 0; i < 4; ++i) {
     TorchFileBuilder more;
@@ -201,7 +200,7 @@ TEST(Safety, FilesInsideOfFiles) {
   EXPECT_NE(verdict_on(nested).find("archives nested more than 3 deep"), std::string::npos);
   TorchFileBuilder legacy;
   legacy.record("weights", legacy_with(kMagic, "\x80\x02" + std::string(kEvil), "\x80\x02]."));
-  EXPECT_EQ(verdict(check_safety(legacy.with_pickle("\x80\x02N."))),
+  EXPECT_EQ(verdict(check_file(legacy.with_pickle("\x80\x02N."))),
             "danger pickle [archive/weights > system information] " + kCall);
 }
 
@@ -227,7 +226,7 @@ TEST(Safety, TensorsThatNothingHolds) {
   const auto verdict_on_pickle = [](const std::string& pickle) {
     TorchFileBuilder file;
     file.record("data/0", std::string(4, 0));
-    return verdict(check_safety(file.with_pickle("\x80\x02" + pickle)));
+    return verdict(check_file(file.with_pickle("\x80\x02" + pickle)));
   };
   EXPECT_EQ(verdict_on_pickle("}" + tensor("I1\n", "I1\n") + "0."), "");
   EXPECT_EQ(
@@ -264,7 +263,7 @@ TEST(Safety, AZipBehindOtherBytes) {
 TEST(Safety, NamesInAnotherCase) {
   TorchFileBuilder file;
   file.record("DATA.PKL", std::string(kEvil));
-  const std::string text = verdict(check_safety(file.with_pickle("\x80\x02N.")));
+  const std::string text = verdict(check_file(file.with_pickle("\x80\x02N.")));
   EXPECT_NE(text.find("differs from 'archive/data.pkl' in case alone"), std::string::npos) << text;
   EXPECT_NE(text.find(kCall), std::string::npos) << text;
 }
@@ -272,7 +271,7 @@ TEST(Safety, NamesInAnotherCase) {
 TEST(Safety, EachWayOfOpeningHasItsVerdict) {
   const auto outcomes = [](const std::shared_ptr<Mapping>& file) {
     std::string text;
-    for (const OpeningVerdict& verdict : check_safety(file).openings)
+    for (const OpeningVerdict& verdict : check_file(file).openings)
       text += std::string(outcome_name(verdict.outcome)) + " ";
     return text;
   };
@@ -283,7 +282,7 @@ TEST(Safety, EachWayOfOpeningHasItsVerdict) {
   TorchFileBuilder bomb;
   EXPECT_EQ(outcomes(bomb.with_pickle("cbuiltins\nbytearray\n(I9999999999\ntR.")),
             "dangerous dangerous dangerous ");
-  EXPECT_EQ(check_safety(evil.with_pickle(kEvil)).verdict(Opening::kFull).remedy,
+  EXPECT_EQ(check_file(evil.with_pickle(kEvil)).verdict(Opening::kFull).remedy,
             "take its tensors out without running anything: flambeau convert FILE weights.safetensors");
 }
 
@@ -296,7 +295,7 @@ class CancelAtOnce final : public Progress {
 
 TEST(Safety, CanBeCancelled) {
   CancelAtOnce progress;
-  EXPECT_THROW(check_safety(Mapping::open(golden_file("views_2.13.pt")), progress), Error);
+  EXPECT_THROW(check_file(Mapping::open(golden_file("views_2.13.pt")), progress), Error);
 }
 
 }  // namespace

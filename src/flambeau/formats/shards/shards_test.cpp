@@ -1,4 +1,5 @@
 #include "flambeau/formats/shards/shards.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/convert.h"
 #include "support/torch_files.h"
 

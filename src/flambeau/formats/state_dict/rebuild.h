@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "flambeau/archive/pickle/tree.h"
+#include "flambeau/formats/named_tensors.h"
 #include "flambeau/formats/state_dict/numpy_pickle.h"
 #include "flambeau/formats/state_dict/resolve_bits.h"
 #include "flambeau/tensor/tensor.h"
@@ -32,8 +33,6 @@ class PersistentSource {
   // knows it better than the storage (0: the storage's own). Throws Error(kCorrupt) for a bad id.
   virtual std::variant<TypedStorage, Tensor> load(const pickle::Node& id, size_t word) = 0;
 };
-
-enum class TensorRole : uint8_t { kTensor, kParameter, kStorage, kNumpyArray };
 
 struct Rebuilt {
   Tensor tensor;

@@ -1,4 +1,5 @@
 #include "flambeau/formats/state_dict/torch_writer.h"
+#include "flambeau/archive/pickle/tree.h"
 
 #include <gtest/gtest.h>
 

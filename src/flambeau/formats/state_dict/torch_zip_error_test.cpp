@@ -1,6 +1,7 @@
 // What a stranger's torch.save file can get wrong, and what is said about it.
 #include <gtest/gtest.h>
 
+#include "flambeau/archive/pickle/tree.h"
 #include "flambeau/archive/record_archive.h"
 #include "support/torch_files.h"
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "flambeau/archive/json/text.h"
+#include "flambeau/base/error.h"
 #include "flambeau/base/utf8.h"
 
 namespace flambeau::graph {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/parallel.h"
 #include "flambeau/base/size.h"
 #include "flambeau/kernels/convolution/prepared.h"
 

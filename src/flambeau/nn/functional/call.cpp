@@ -1,6 +1,7 @@
 #include "flambeau/nn/functional/call.h"
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/info.h"
 
 namespace flambeau::nn {
@@ -28,11 +29,10 @@ Value ints_value(const SymIntList& numbers) { return list_value(numbers); }
 Value optional_int(const std::optional<SymInt>& number) { return number ? int_value(*number) : Value(); }
 
 std::vector<Value> call_values(const std::source_location& where, std::string_view name,
-                               const std::vector<Value>& positional, const ops::KeywordArguments& keywords) {
+                               const std::vector<Value>& positional, const KeywordArguments& keywords) {
   ops::Context& context = current();
   set_where(where);
-  const ops::Operator& op = context.library().get(name);
-  return ops::call(context, op, ops::bind_arguments(op.schema, positional, keywords));
+  return ops::call_named(context, name, positional, keywords);
 }
 
 SymIntList sizes(const Tensor& x) { return shape_of(x).sizes; }

@@ -5,6 +5,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/text/print.h"
 

@@ -5,6 +5,9 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/functional/shape.h"
 #include "flambeau/nn/session.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::nn {

@@ -3,6 +3,9 @@
 #include <cstring>
 
 #include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 
 namespace flambeau::nn {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/info.h"
+#include "flambeau/symbolic/expr.h"
 
 namespace flambeau::nn {
 namespace {

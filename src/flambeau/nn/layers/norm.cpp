@@ -156,7 +156,7 @@ GroupNorm::GroupNorm(int64_t num_groups, int64_t num_channels, double eps, bool 
 
 Tensor GroupNorm::forward(const Tensor& input) {
   check_dim(*this, input, 2, 255);
-  check_batch(floor_div(size(input, 0) * size(input, 1), num_groups_), input);
+  check_batch(size(input, 0) * size(input, 1) / num_groups_, input);
   return group_norm(input, num_groups_, weight, bias, eps_);
 }
 

@@ -11,6 +11,7 @@
 #include "flambeau/nn/functional/reduction.h"
 #include "flambeau/nn/functional/shape.h"
 #include "flambeau/nn/init.h"
+#include "flambeau/ops/mechanism/context.h"
 
 namespace flambeau::nn {
 namespace {

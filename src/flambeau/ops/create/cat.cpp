@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
@@ -101,7 +101,7 @@ Info<N> empty_permuted_shape(std::span<const N> size, std::span<const Size> phys
     }
     if (seen[static_cast<size_t>(d)]++ != 0) fail_view("Duplicate dim not allowed");
     info.strides[static_cast<size_t>(d)] = stride;
-    stride *= larger(info.sizes[static_cast<size_t>(d)], N(1));
+    stride *= max(info.sizes[static_cast<size_t>(d)], N(1));
   }
   return info;
 }

@@ -1,7 +1,7 @@
 // Tensors made to fit each other: broadcast_tensors, meshgrid, cartesian products.
 #include <fmt/format.h>
 
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 

@@ -5,7 +5,7 @@
 #include "flambeau/ops/create/runs.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -48,7 +48,7 @@ Info<N> constant_pad_shape(const Info<N>& self, std::span<const N> pad, const Va
                       number_text(self.sizes[d]), number_text(before), number_text(after), d));
     }
     only_cuts = only_cuts && before <= N(0) && after <= N(0);
-    cut.sizes[d] = self.sizes[d] + smaller(before, N(0)) + smaller(after, N(0));
+    cut.sizes[d] = self.sizes[d] + min(before, N(0)) + min(after, N(0));
     if (cut.sizes[d] < N(0)) fail_view("narrow(): length must be non-negative.");
   }
   if (only_cuts) {
@@ -68,9 +68,9 @@ void constant_pad_kernel(Context& context, const Tensor& self, std::span<const S
   for (size_t d = 0; d < self.dim(); ++d) {
     const auto [before, after] = pad_of(pad, self.dim(), d);
     only_cuts = only_cuts && before <= 0 && after <= 0;
-    const Size length = self.sizes()[d] + smaller(before, 0) + smaller(after, 0);
-    from = part_info(from, d, larger(-before, 0), length);
-    to = part_info(to, d, larger(before, 0), length);
+    const Size length = self.sizes()[d] + min(before, 0) + min(after, 0);
+    from = part_info(from, d, max(-before, 0), length);
+    to = part_info(to, d, max(before, 0), length);
   }
   if (!only_cuts) fill(context, out, value);
   copy_into(context, viewed(self, from), viewed(out, to));
@@ -132,7 +132,7 @@ Info<N> padded_info(Mode mode, std::string_view name, size_t spatial, const Info
       fail_view("Padding value causes wrapping around more than once.");
     }
     if (mode == Mode::kCircular && (before < N(0) || after < N(0))) {
-      const N left = self.sizes[d] + smaller(before, N(0)) + smaller(after, N(0));
+      const N left = self.sizes[d] + min(before, N(0)) + min(after, N(0));
       if (before > left || after > left) {
         fail_view(fmt::format("padding ({}, {}) at dimension {} of input {} leaves less than it repeats",
                               number_text(before), number_text(after), d, sizes_text(self.sizes)));

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/tensor/elements/convert_rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/tensor/elements/convert_rows.h"
 
 namespace flambeau::ops {
 namespace {

@@ -10,7 +10,7 @@
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/call.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/ops/dense/product.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "flambeau/ops/dense/fail.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/symbolic/text/print.h"
 

@@ -10,6 +10,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::ops {
 

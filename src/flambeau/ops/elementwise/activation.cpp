@@ -5,8 +5,10 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/math/vector_math.h"
+#include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

@@ -5,6 +5,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/definition.h"
 
 namespace flambeau::ops {
 namespace {

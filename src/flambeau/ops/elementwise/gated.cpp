@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/kernels/math/vector_math.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

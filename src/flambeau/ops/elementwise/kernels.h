@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 

@@ -1,6 +1,7 @@
 // Choosing between elements by a mask. Elements are moved as bytes: any type, no conversion of it.
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

@@ -5,6 +5,7 @@
 #include "flambeau/kernels/math/special.h"
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

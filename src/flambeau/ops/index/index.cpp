@@ -5,7 +5,7 @@
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/mechanism/call.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

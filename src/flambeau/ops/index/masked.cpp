@@ -7,7 +7,7 @@
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

@@ -10,7 +10,7 @@
 #include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/engines/reduction.h"
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 

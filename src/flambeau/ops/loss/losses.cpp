@@ -3,6 +3,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 

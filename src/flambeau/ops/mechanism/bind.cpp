@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/value/schema.h"
 
 namespace flambeau::ops {
 namespace {

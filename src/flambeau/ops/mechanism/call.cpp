@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/variants.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -97,6 +99,12 @@ std::vector<Value> call(Context& context, const Operator& op, std::span<const Va
                                   ? context.interceptor->call(context, op, arguments)
                                   : execute(context, op, arguments);
                      });
+}
+
+std::vector<Value> call_named(Context& context, std::string_view name, std::span<const Value> positional,
+                              const KeywordArguments& keywords) {
+  const Operator& op = context.library().get(name);
+  return call(context, op, bind_arguments(op.schema, positional, keywords));
 }
 
 }  // namespace flambeau::ops

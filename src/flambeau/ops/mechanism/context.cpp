@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/kernels/random/generator.h"
 
 namespace flambeau::ops {
 

@@ -9,6 +9,7 @@
 
 #include "flambeau/ops/mechanism/boxing.h"
 #include "flambeau/ops/mechanism/facts.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::ops {
 

@@ -1,5 +1,7 @@
 #include "flambeau/ops/mechanism/facts.h"
 
+#include "flambeau/ops/mechanism/operator.h"
+
 namespace flambeau::ops {
 namespace {
 

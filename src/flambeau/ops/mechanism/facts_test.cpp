@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "flambeau/ops/dense/test_tensors.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/symbolic/build.h"
 
 namespace flambeau::ops {

@@ -10,7 +10,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/list.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/variants.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::ops {
 

@@ -5,9 +5,12 @@
 #include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/value/schema_table.h"
 #include "support/message_of.h"
 
 namespace flambeau::ops {

@@ -42,9 +42,6 @@ struct ParameterType {
   bool is_optional = false;
 };
 
-template <typename N>
-using Infos = std::vector<Info<N>>;
-
 // A typed function whose type is forgotten, and the caller that knows it.
 using AnyFunction = void (*)();
 template <typename Result, typename... Given>

@@ -56,10 +56,10 @@ ShortList<N> channels_last_strides(const ShortList<N>& sizes) {
   ShortList<N> strides;
   strides.resize(sizes.size());
   strides[1] = 1;
-  N stride = larger(sizes[1], N(1));
+  N stride = max(sizes[1], N(1));
   for (size_t d = sizes.size(); d-- > 2;) {
     strides[d] = stride;
-    stride = stride * larger(sizes[d], N(1));
+    stride = stride * max(sizes[d], N(1));
   }
   strides[0] = stride;
   return strides;

@@ -7,7 +7,9 @@
 #include "flambeau/ops/engines/overlap.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/lines.h"
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/norm/row_loops.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/pool/pooling.h"

@@ -151,8 +151,7 @@ Windows plain_windows(const Tensor& input, const Tensor& out, const PoolArgument
       const Size last = first + (Size(axis.kernel) - 1) * axis.step + 1;
       const Size skipped = first < 0 ? (-first - 1) / axis.step + 1 : Size(0);
       const Size begin = first + skipped * axis.step;
-      return {begin, larger(smaller(last, axis.in), begin),
-              smaller(last, Size(axis.in) + axis.padding) - first};
+      return {begin, max(min(last, axis.in), begin), min(last, Size(axis.in) + axis.padding) - first};
     });
     axis.step = std::min(axis.step, axis.in);  // one that leaves the image leaves it anyway
   }

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

@@ -1,6 +1,6 @@
 // Whether two tensors are the same, or nearly: equal, allclose, is_same_size.
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

@@ -7,7 +7,7 @@
 #include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/engines/reduction.h"
 #include "flambeau/ops/engines/rows.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/tensor/elements/scalar_types.h"
 
@@ -92,7 +92,7 @@ Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, Siz
   const bool has_negative =
       std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
   Size length = minlength;
-  for (const int64_t value : values) length = larger(length, Size(value) + 1);
+  for (const int64_t value : values) length = max(length, Size(value) + 1);
   if (self.dim() != 1 || has_negative) {
     throw Error(ErrorCode::kInvalidArgument, "bincount only supports 1-d non-negative integral inputs.");
   }

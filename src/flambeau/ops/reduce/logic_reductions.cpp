@@ -1,6 +1,6 @@
 // Whether any, or every, element is true.
 #include "flambeau/ops/engines/reduction.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {

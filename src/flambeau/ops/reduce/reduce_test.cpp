@@ -6,6 +6,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
 
 namespace flambeau::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include "flambeau/ops/engines/reduction.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/call.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
 
 namespace flambeau::ops {

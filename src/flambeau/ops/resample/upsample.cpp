@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "flambeau/ops/dense/convolution.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/resample/resize.h"

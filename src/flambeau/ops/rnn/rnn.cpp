@@ -6,7 +6,7 @@
 
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/rnn/prepared_rnn.h"
 #include "flambeau/ops/rnn/steps.h"

@@ -1,7 +1,7 @@
 // The same tensor again, and its bytes as elements of another type.
 #include <fmt/format.h>
 
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"

@@ -1,7 +1,7 @@
 // Dimensions in another order, and dimensions of size 1 that come and go.
 #include <algorithm>
 
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"

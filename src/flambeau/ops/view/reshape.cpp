@@ -1,7 +1,7 @@
 // Other sizes for the same elements: view, reshape, flatten.
 #include <algorithm>
 
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 

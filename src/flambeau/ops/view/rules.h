@@ -335,14 +335,14 @@ Info<N> diagonal_info(const Info<N>& self, Size offset, Size dim1, Size dim2) {
     fail_view("diagonal dimensions cannot be identical " + number_text(dim1) + ", " + number_text(dim2));
   }
   Info<N> info = self;
-  N size = offset >= 0 ? smaller(self.sizes[a], self.sizes[b] - N(offset))
-                       : smaller(self.sizes[a] + N(offset), self.sizes[b]);
-  size = larger(size, N(0));
+  N size = offset >= 0 ? min(self.sizes[a], self.sizes[b] - N(offset))
+                       : min(self.sizes[a] + N(offset), self.sizes[b]);
+  size = max(size, N(0));
   if (!(size == N(0))) {
     info.offset += offset >= 0 ? N(offset) * self.strides[b] : N(-offset) * self.strides[a];
   }
   const N stride = self.strides[a] + self.strides[b];
-  for (const size_t d : {larger(int64_t(a), int64_t(b)), smaller(int64_t(a), int64_t(b))}) {
+  for (const size_t d : {std::max(a, b), std::min(a, b)}) {
     info.sizes.erase(d);
     info.strides.erase(d);
   }

@@ -1,6 +1,6 @@
 // Parts of a tensor, and elements shown several times: slices, diagonals, windows, expansions.
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"

@@ -1,7 +1,7 @@
 // A tensor cut into several along a dimension.
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
-#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/view/rules.h"
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "flambeau/ops/mechanism/facts.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/runtime/plan/plan.h"
 
 namespace flambeau::runtime {

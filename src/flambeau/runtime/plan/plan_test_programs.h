@@ -11,6 +11,8 @@
 #include "flambeau/base/parallel.h"
 #include "flambeau/graph/text/parse.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/passes/effects.h"
 #include "flambeau/runtime/interpreter.h"
 #include "flambeau/runtime/plan/memory.h"

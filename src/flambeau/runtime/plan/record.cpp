@@ -6,6 +6,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/overlap.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/runtime/plan/uses.h"
 

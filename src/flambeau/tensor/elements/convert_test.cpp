@@ -1,4 +1,5 @@
 #include "flambeau/tensor/elements/convert.h"
+#include "flambeau/base/files/mapping.h"
 
 #include <cmath>
 #include <map>

@@ -150,7 +150,7 @@ ExportOptions Builder::options(bool names) const {
                                       : argument.container == Container::kList  ? ShapeSpec::list(leaves)
                                                                                 : ShapeSpec::dict(members));
   }
-  return {.dynamic_shapes = DynamicShapes::by_name(std::move(specs))};
+  return {.dynamic = DynamicShapes::by_name(std::move(specs))};
 }
 
 std::vector<nn::Tree> Builder::arguments_at(size_t at) const {

@@ -37,7 +37,7 @@ std::vector<std::string> PlanModule::argument_names() const {
   return names;
 }
 
-nn::Tree PlanModule::call(std::span<const nn::Tree> positional, nn::Keywords keywords) {
+nn::Tree PlanModule::call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) {
   const nn::layer::Matched matched =
       nn::layer::match_arguments(*this, argument_names(), positional, keywords);
   nn::Observer* const observer = nn::observer();

@@ -50,7 +50,7 @@ class PlanModule : public nn::Module {
  public:
   std::string class_name() const override { return "random_modules.PlanModule"; }
   std::vector<std::string> argument_names() const override;
-  nn::Tree call(std::span<const nn::Tree> positional, nn::Keywords keywords = {}) override;
+  nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords = {}) override;
 
   // Gives names to what the steps use. Once, when the plan is complete.
   void register_all();

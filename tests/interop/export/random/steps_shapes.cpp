@@ -46,7 +46,7 @@ Made make_view(Builder& b) {
                .run = one([](const TensorList& in) {
                  const Tensor dense = nn::contiguous(in[0]);
                  const SymInt first = nn::size(dense, 0);
-                 return nn::view(dense, {floor_div(nn::numel(dense), first), first});
+                 return nn::view(dense, {nn::numel(dense) / first, first});
                })}};
     default:
       return {
@@ -216,7 +216,7 @@ Made make_slice(Builder& b) {
       return {{.text = fmt::format("slice($0, {}, 0, size // 2)", dim),
                .inputs = {*x},
                .run = one([=](const TensorList& in) {
-                 return nn::slice(in[0], dim, 0, floor_div(nn::size(in[0], dim), 2));
+                 return nn::slice(in[0], dim, 0, nn::size(in[0], dim) / 2);
                })}};
   }
 }

@@ -37,7 +37,7 @@ Made make_created(Builder& b) {
       {"full([], {}, float32) / 10",
        [](const Tensor&, const SymInt& n) { return nn::div(nn::full({}, n, DType::kFloat32), 10); }},
       {"zeros([{} // 2 + 2], int64)",
-       [](const Tensor&, const SymInt& n) { return nn::zeros({floor_div(n, 2) + 2}, DType::kInt64); }},
+       [](const Tensor&, const SymInt& n) { return nn::zeros({n / 2 + 2}, DType::kInt64); }},
   };
   const Created& created = b.random.choose(kCreated);
   std::string text = created.text;
@@ -61,13 +61,12 @@ Made make_size_number(Builder& b) {
     case 1:
       return {{.text = fmt::format("$0 * (size($0, {}) // 3)", dim),
                .inputs = {*x},
-               .run = one([=](const TensorList& in) { return in[0] * floor_div(nn::size(in[0], dim), 3); })}};
+               .run = one([=](const TensorList& in) { return in[0] * (nn::size(in[0], dim) / 3); })}};
     case 2:
-      return {{.text = fmt::format("clamp_max($0, size($0, {}) % 3)", dim),
-               .inputs = {*x},
-               .run = one([=](const TensorList& in) {
-                 return nn::clamp_max(in[0], modulo(nn::size(in[0], dim), 3));
-               })}};
+      return {
+          {.text = fmt::format("clamp_max($0, size($0, {}) % 3)", dim),
+           .inputs = {*x},
+           .run = one([=](const TensorList& in) { return nn::clamp_max(in[0], nn::size(in[0], dim) % 3); })}};
     case 3:
       return {{.text = "sum($0) / numel($0)", .inputs = {*x}, .run = one([](const TensorList& in) {
                                                                 const Tensor total = nn::sum(in[0]);

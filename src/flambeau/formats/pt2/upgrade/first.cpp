@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/checkpoint.h"
 #include "flambeau/formats/pt2/upgrade/steps.h"
 #include "flambeau/formats/pt2/upgrade/walk.h"
