@@ -1,6 +1,7 @@
 // What files hold, whether they are safe, and from one to another: the reports of the library as dicts.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,9 @@ inline py::object inspect_file_report(const Session& session, const std::string&
 inline py::object check_file_report(const std::string& path) {
   const json::Value found = [&] {
     const py::gil_scoped_release release;
-    return report::of_safety(path, check_safety(open_model_file(path)));
+    const bool is_folder = std::filesystem::is_directory(path);
+    return report::of_safety(path,
+                             is_folder ? check_folder_safety(path) : check_safety(open_model_file(path)));
   }();
   return json_to_python(found);
 }
