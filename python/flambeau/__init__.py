@@ -134,7 +134,7 @@ def inspect(path, *, stats=False, sha256=False):
 
 
 def check(path):
-    """Whether opening a file with PyTorch could run anything: a dict with harmless, verdict and findings.
+    """Whether opening a file, or any below a folder, with PyTorch could run anything: a dict with harmless, verdict and findings.
 
         flambeau.check("download.pt")["harmless"]
     """

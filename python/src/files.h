@@ -1,6 +1,7 @@
 // What files hold, whether they are safe, and how they differ: the reports of the library as dicts.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,10 @@ inline py::object inspect_file_report(Session& session, const std::string& path,
 }
 
 inline py::object check_file_report(Session& session, const std::string& path) {
-  const json::Value found =
-      session.locked([&] { return report::of_safety(path, check_file(path)); });
+  const json::Value found = session.locked([&] {
+    const bool is_folder = std::filesystem::is_directory(path);
+    return report::of_safety(path, is_folder ? check_folder(path) : check_file(path));
+  });
   return json_to_python(found);
 }
 

@@ -4,6 +4,7 @@ import collections
 import random
 import warnings
 
+import numpy
 import pytest
 import safetensors.torch
 import torch
@@ -100,3 +101,21 @@ def test_exported_programs(seed, tmp_path):
     report = check(path)
     assert report["harmless"], report["findings"]
     assert report["openings"][2]["verdict"] == "harmless"
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">i8", "b1", "c16", "S5", "U3", "V4", "M8[ns]", "m8[s]", "O", [("a", "f4"), ("b", "i8")]], ids=str)
+def test_numpy_values(dtype, tmp_path):
+    path = tmp_path / "a.pt"
+    array = numpy.zeros((2, 3), dtype)
+    torch.save({"array": array, "turned": numpy.asfortranarray(array), "scalar": array[0, 0], "type": array.dtype}, path)
+    report = check(path)
+    assert report["harmless"], report["findings"]
+
+
+def test_fake_weights(tmp_path):
+    path = tmp_path / "a.pt2"
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        program = torch.export.export(model(random.Random(1)), (torch.ones(3, 4),))
+    torch.export.save(program, path)
+    report = check(path)
+    assert report["harmless"], report["findings"]

@@ -13,6 +13,7 @@
 
 #include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 
