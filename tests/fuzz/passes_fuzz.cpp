@@ -6,6 +6,7 @@
 #include "flambeau/base/work.h"
 #include "flambeau/formats/pt2/program_json.h"
 #include "flambeau/graph/verify/verify.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/passes/passes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
