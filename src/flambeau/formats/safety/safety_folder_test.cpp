@@ -20,8 +20,7 @@ class FolderSafety : public ::testing::Test {
   FolderSafety() {
     NamedTensors tensors;
     for (const char* name : {"a", "b"}) tensors.push_back({name, Tensor::zeros(DType::kFloat32, Dims{8})});
-    save_shards(Checkpoint::from_tensors(std::move(tensors)), folder_ / "model/", FileKind::kSafetensors,
-                40);
+    save_shards(Checkpoint::from_tensors(std::move(tensors)), folder_ / "model/", FileKind::kSafetensors, 40);
     put("config.json", R"({"architectures": ["Model"]})");
     put("README.md", "a model\n");
   }
