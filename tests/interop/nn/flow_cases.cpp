@@ -163,8 +163,8 @@ class HalfTheRows : public nn::Layer<HalfTheRows> {
   static constexpr std::array kArguments{"x"};
   std::pair<Tensor, Tensor> forward(const Tensor& x) {
     const SymInt half = nn::size(x, 0) / 2;
-    const Tensor first = nn::slice(x, 0, 0, half) * half;
-    return {first, nn::ones({(nn::size(x, 0) + 1) / 2})};
+    const Tensor scaled = x * half;
+    return {scaled, nn::ones({(nn::size(x, 0) + 4) / 2})};
   }
 };
 
@@ -174,7 +174,7 @@ class RestOfRows : public nn::Layer<RestOfRows> {
   std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& x) {
     const SymInt rest = nn::size(x, 0) % 2;
     const Tensor scaled = x * rest;
-    const Tensor zeros = nn::zeros({rest + 1});
+    const Tensor zeros = nn::zeros({rest + 2});
     return {scaled, zeros, nn::ones({min(nn::size(x, 0), 4)})};
   }
 };
