@@ -96,9 +96,10 @@ class Worker {
     const uint8_t* const first = places_[operation.inputs[0]];
     switch (operation.kind) {
       case BlockOperation::Kind::kRow: {
-        const void* const in[] = {first, places_[operation.inputs[1]], places_[operation.inputs[2]]};
+        std::array<const void*, Body::kMostInputs> in;
+        for (size_t i = 0; i < in.size(); ++i) in[i] = places_[operation.inputs[i]];
         void* const out[] = {to};
-        return operation.row(in, out, count, layout_.parameters[operation.step].bytes.data());
+        return operation.row(in.data(), out, count, layout_.parameters[operation.step].bytes.data());
       }
       case BlockOperation::Kind::kConvert:
         return load_packed(operation.from, first, static_cast<int64_t>(dtype_size(operation.from)),

@@ -52,7 +52,7 @@ inline Input precise(const Scalar& number, DType common) {
 }
 
 struct Body {
-  static constexpr size_t kMostInputs = 3;
+  static constexpr size_t kMostInputs = 4;
   static constexpr size_t kMostParameters = 64;  // bytes
 
   // Stays the same: for one type that is computed in, a name stands for one loop.

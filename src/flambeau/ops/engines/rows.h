@@ -234,6 +234,7 @@ constexpr std::string_view body_name(std::string_view what) {
 template <typename F, typename Out = void, size_t kInputs>
 Body body_of_inputs(std::string_view what, const F& function, DType common, const Tensor& out,
                     const Input (&inputs)[kInputs]) {
+  static_assert(kInputs <= Body::kMostInputs);
   Body body;
   body.name = body_name<F>(what);
   body.rows = find_rows<F, kInputs, Out>(compute_type(common));
