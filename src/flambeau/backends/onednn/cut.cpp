@@ -21,7 +21,7 @@ constexpr double kMostOperations = 1 << 29;
 // Starting one of the library's loops, and taking its piece, in nanoseconds.
 constexpr double kPartTime = 2500;
 // What cutting may cost a single thread, of all that the layer takes.
-constexpr double kMostAdded = 0.1;
+constexpr double kMostAdded = 0.04;
 
 int64_t divide_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 

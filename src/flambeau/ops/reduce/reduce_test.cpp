@@ -45,6 +45,22 @@ struct Reduce : testing::Test {
 };
 using Numbers = std::vector<double>;
 
+TEST_F(Reduce, CrossProducts) {
+  const Tensor a = counted(DType::kFloat32, {2, 3});
+  const Tensor b = call(context, "aten::flip", a, Dims{1});
+  EXPECT_EQ(values(call(context, "aten::cross", a, b)), (std::vector<double>{-2, 4, -2, -8, 16, -8}));
+}
+
+TEST_F(Reduce, TrapezoidalRule) {
+  const Tensor y = counted(DType::kInt64, {2, 3});
+  EXPECT_EQ(values(call(context, "aten::trapezoid.dx", y)), (std::vector<double>{2, 8}));
+  EXPECT_EQ(values(call(context, "aten::trapezoid.x", y, counted(DType::kFloat32, {3}))),
+            (std::vector<double>{2, 8}));
+  EXPECT_EQ(values(call(context, "aten::cumulative_trapezoid.dx", y)), (std::vector<double>{0.5, 2, 3.5, 8}));
+  EXPECT_EQ(text_of([&] { call(context, "aten::trapezoid.x", y, counted(DType::kFloat32, {2})); }),
+            "operator 'aten::trapezoid.x': trapezoid: expected one value of x for each point of y");
+}
+
 TEST_F(Reduce, SumsOverAnyDimensions) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kInt32}) {
     const Tensor x = counted(dtype, {2, 3, 4});
