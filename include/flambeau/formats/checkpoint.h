@@ -16,7 +16,7 @@
 
 namespace flambeau::pickle {
 class Tree;
-struct Node;
+class Node;
 }  // namespace flambeau::pickle
 
 namespace flambeau {

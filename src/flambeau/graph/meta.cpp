@@ -37,9 +37,9 @@ SymExpr::Reading& SymExpr::Reading::operator=(const Reading& other) {
 
 SymExpr::Reading::~Reading() { delete result_.load(); }
 
-const SymExpr::Reading::Result& SymExpr::Reading::of(const std::string& text) const {
+const SymExpr::Reading::Result& SymExpr::Reading::of(const std::string& written) const {
   if (const Result* const known = result_.load(std::memory_order_acquire)) return *known;
-  auto made = std::make_unique<const Result>(text);
+  auto made = std::make_unique<const Result>(written);
   const Result* other = nullptr;
   return result_.compare_exchange_strong(other, made.get()) ? *made.release() : *other;
 }
