@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -79,6 +80,22 @@ TEST_F(FolderSafety, AShardThatIsNotThere) {
                            "'model-00002-of-00002.safetensors', which is missing\n"),
             std::string::npos)
       << verdict();
+}
+
+TEST_F(FolderSafety, PipesDevicesAndLinksThatLeadNowhereAreNotOpened) {
+  const std::filesystem::path model = folder_ / "model";
+  ASSERT_EQ(mkfifo((model / "pipe.pt").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", model / "zeros.pt");
+  std::filesystem::create_symlink("gone.pt", model / "gone.link");
+  std::filesystem::create_symlink("loop", model / "loop");
+  std::filesystem::create_symlink(".", model / "again");
+  const std::string found = verdict();
+  for (const char* name : {"pipe.pt", "zeros.pt", "gone.link", "loop", "again"}) {
+    EXPECT_NE(found.find("caution " + std::string(name) + ": is no file, and nothing was read of it"),
+              std::string::npos)
+        << name << "\n"
+        << found;
+  }
 }
 
 TEST_F(FolderSafety, NothingOfAModel) {
