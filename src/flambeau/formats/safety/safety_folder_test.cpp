@@ -98,6 +98,13 @@ TEST_F(FolderSafety, PipesDevicesAndLinksThatLeadNowhereAreNotOpened) {
   }
 }
 
+TEST_F(FolderSafety, AnIndexThatLeadsToAPipe) {
+  const std::filesystem::path shard = folder_ / "model/model-00001-of-00002.safetensors";
+  std::filesystem::remove(shard);
+  ASSERT_EQ(mkfifo(shard.c_str(), 0600), 0);
+  EXPECT_NE(verdict().find("is no regular file, and an index leads to it"), std::string::npos) << verdict();
+}
+
 TEST_F(FolderSafety, NothingOfAModel) {
   for (const char* name : {"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
                            "model.safetensors.index.json"}) {

@@ -85,6 +85,13 @@ void need_folder(const Mapping& index) {
 }
 
 std::shared_ptr<Mapping> open_beside(const std::string& path) {
+  // Nobody but the index named it: a pipe would keep the reader waiting, a device might never end.
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw Error(ErrorCode::kUnsafe, "is no regular file, and an index leads to it")
+        .add_location("file", path);
+  }
   try {
     return Mapping::open(path);
   } catch (Error& error) {
