@@ -228,7 +228,7 @@ Tensor with_probabilities(Context& context, const Tensor& self, Tensor target, c
   if (reduction == kNone) {
     return call(context, "aten::neg", call(context, "aten::sum.dim_IntList", product, Dims{class_dim}));
   }
-  const Tensor sum = call(context, "aten::neg", call(context, "aten::sum", product));
+  Tensor sum = call(context, "aten::neg", call(context, "aten::sum", product));
   if (reduction == kSum) return sum;
   SymInt samples = 1;
   for (int64_t d = 0; d < rank_of(self); ++d) {
