@@ -2,18 +2,20 @@
 """Writes src/flambeau/value/schemas_2_13.txt: the schema of every operator that PyTorch has, and its flags.
 
     python scripts/generate_schemas.py [FILE]     with a Python that has PyTorch 2.13
+    python scripts/generate_schemas.py --torchvision [FILE]     the same of torchvision 0.28, with one that has both
 
 A line is a schema as PyTorch prints it, then a tab and the operator's flags where it has any. The lines are sorted by
 the operator's name and overload in bytes, so that a reader can search without an index.
 """
 
+import argparse
 import importlib
 import pathlib
 import sys
 
 import torch
 
-TARGET = pathlib.Path(__file__).resolve().parents[1] / "src/flambeau/value/schemas_2_13.txt"
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "src/flambeau/value"
 
 # Operators that exported programs use but that PyTorch registers only when these are imported.
 MODULES = [
@@ -32,6 +34,8 @@ DROPPED_TAGS = {"generated", "pt2_compliant_tag"}
 # leave in core programs without calling them core.
 MORE_FLAGS = {
     "files": {"aten::from_file", "aten::save", "debugprims::load_tensor"},
+    # How many boxes are left is for data to say; torchvision has no tag for it.
+    "dynamic_output_shape": {"torchvision::nms"},
     "kept_in_core": {
         "aten::_assert_async",
         "aten::_assert_scalar",
@@ -56,21 +60,32 @@ def flags(schema):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--torchvision", action="store_true")
+    parser.add_argument("file", nargs="?", type=pathlib.Path)
+    given = parser.parse_args()
     if not torch.__version__.startswith("2.13."):
         sys.exit(f"the table is that of PyTorch 2.13, this is {torch.__version__}")
-    for module in MODULES:
+    for module in ["torchvision"] if given.torchvision else MODULES:
         importlib.import_module(module)
+    if given.torchvision:
+        version = importlib.import_module("torchvision").__version__
+        if not version.startswith("0.28."):
+            sys.exit(f"the table is that of torchvision 0.28, this is {version}")
     lines = {}
     for schema in torch._C._jit_get_all_schemas():
         text = str(schema)
         key = text[: text.index("(")]
+        if given.torchvision and not key.startswith("torchvision::"):
+            continue
         line = "\t".join([text, " ".join(flags(schema))]).rstrip("\t")
         if lines.setdefault(key, line) != line:
             sys.exit(f"{key} has two schemas")
-    target = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
-    head = "# The schemas of PyTorch 2.13, written by scripts/generate_schemas.py.\n"
+    whose, name = ("torchvision 0.28", "torchvision_0_28") if given.torchvision else ("PyTorch 2.13", "2_13")
+    target = given.file or FOLDER / f"schemas_{name}.txt"
+    head = f"# The schemas of {whose}, written by scripts/generate_schemas.py.\n"
     target.write_text(head + "".join(lines[key] + "\n" for key in sorted(lines)))
-    print(f"{len(lines)} schemas of PyTorch {torch.__version__}")
+    print(f"{len(lines)} schemas of {whose}")
 
 
 if __name__ == "__main__":
