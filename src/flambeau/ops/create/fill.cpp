@@ -54,7 +54,7 @@ Tensor resize_in_place(Context& context, const Tensor& self, std::span<const Siz
   info.offset = self.offset();
   const int64_t needed = storage_extent({info.sizes, info.strides, info.offset});
   const auto held = static_cast<int64_t>(self.storage()->size() / self.element_size());
-  if (needed <= held) return viewed(self, std::move(info));
+  if (needed <= held) return viewed(self, info);
   info.offset = 0;
   Tensor out = context.allocate(info);
   fill(context, out, 0);

@@ -59,9 +59,9 @@ Infos<N> meshgrid_indexing_shape(std::span<const Info<N>> tensors, std::string_v
   return meshgrid_info(tensors, indexing);
 }
 
-TensorList views_of(std::span<const Tensor> tensors, Infos<Size> infos) {
+TensorList views_of(std::span<const Tensor> tensors, const Infos<Size>& infos) {
   TensorList views;
-  for (size_t i = 0; i < tensors.size(); ++i) views.push_back(viewed(tensors[i], std::move(infos[i])));
+  for (size_t i = 0; i < tensors.size(); ++i) views.push_back(viewed(tensors[i], infos[i]));
   return views;
 }
 

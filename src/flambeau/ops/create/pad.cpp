@@ -268,7 +268,7 @@ Tensor circular_parts(Context& c, const Tensor& self, std::span<const SymInt> pa
   for (size_t d = rank; d-- > first;) {
     const SymInt before = positive(pad_of(padding, rank, d).before);
     const SymInt after = positive(pad_of(padding, rank, d).after);
-    const SymInt size = sizes[d];
+    const SymInt& size = sizes[d];
     if (before > zero) {
       const Tensor left = part(out, d, zero, before);
       call(c, "aten::copy_", left, part(out, d, size - before - after, size - after));

@@ -57,7 +57,8 @@ int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step,
     const __int128 to = end.to_int();
     const __int128 whole_step = step.to_int();
     if (whole_step == 0) fail_view("step must be nonzero");
-    count = static_cast<double>((to - from + whole_step - (whole_step > 0 ? 1 : -1)) / whole_step);
+    const __int128 steps = (to - from + whole_step - (whole_step > 0 ? 1 : -1)) / whole_step;
+    count = static_cast<double>(steps);
   } else {
     count = std::ceil((last - first) / by);
   }

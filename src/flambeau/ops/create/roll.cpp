@@ -17,7 +17,11 @@ Info<N> roll_shape(const Info<N>& self, std::span<const N> shifts, std::span<con
     fail_view(
         fmt::format("shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(), dims.size()));
   }
-  for (const int64_t dim : dims) wrap_dim(dim, self.dim());
+  for (const int64_t dim : dims) {
+    if (self.dim() == 0)
+      fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", dim));
+    wrap_dim(dim, self.dim());
+  }
   if (dims.empty()) return contiguous(self.dtype, self.sizes, self.device);
   if (self.element_count() == N(0)) {
     return {.dtype = self.dtype,
@@ -48,7 +52,6 @@ void roll_kernel(Context& context, const Tensor& self, std::span<const Size> shi
     copy_runs(context, line(flat), line(out), {rolled(count, shifts[0])});
     return;
   }
-  if (self.dim() == 0) return copy_into(context, self, out);
   std::vector<int64_t> total(self.dim(), 0);
   for (size_t i = 0; i < dims.size(); ++i) {
     const size_t d = wrap_dim(dims[i], self.dim());

@@ -21,9 +21,9 @@ Info<N> scattered(const Info<N>& self, const Info<N>& part, const Info<N>& src) 
 }
 
 void run_scatter(Context& context, const Tensor& self, const Tensor& src, const Tensor& out,
-                 Info<Size> part) {
+                 const Info<Size>& part) {
   copy_into(context, self, out);
-  copy_into(context, src, viewed(out, std::move(part)));
+  copy_into(context, src, viewed(out, part));
 }
 
 template <typename N>

@@ -163,9 +163,15 @@ Body selu(const Tensor& self, const Tensor& out) {
   return elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0, out);
 }
 
-Tensor rrelu(Context& context, const Tensor& self, Scalar lower, Scalar upper, bool training, const Value&) {
+Tensor rrelu(Context& context, const Tensor& self, Scalar lower, Scalar upper, bool training,
+             const Value& generator) {
+  if (!(lower.to_double() <= upper.to_double())) {
+    throw Error(ErrorCode::kInvalidArgument, "Lower bound should be less than or equal to the upper bound");
+  }
   if (training) {
-    throw Error(ErrorCode::kUnsupported, "rrelu draws slopes at random in training", "use eval()");
+    const Tensor noise = call(context, "aten::empty_like", self);
+    return parts::first_of(context, "aten::rrelu_with_noise_functional", self, noise, Value(lower),
+                           Value(upper), training, generator);
   }
   return call(context, "aten::leaky_relu", self, (lower.to_double() + upper.to_double()) / 2);
 }

@@ -183,13 +183,13 @@ void require_computable(std::string_view what, DType dtype, bool takes_bool) {
 }
 
 void define_arithmetic(Library& library) {
-  elementwise<PromotedType, add>(library,
-                                 "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+  elementwise<InOrder<PromotedType>, add>(
+      library, "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
       .describe<sum_epilogue>();
   elementwise<FirstNumberType, add_number>(
       library, "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
-  elementwise<PromotedType, sub>(library,
-                                 "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+  elementwise<InOrder<PromotedType>, sub>(
+      library, "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
   elementwise<FirstNumberType, sub_number>(
       library, "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
   elementwise<PromotedType, sub>(
@@ -204,7 +204,8 @@ void define_arithmetic(Library& library) {
   elementwise<FirstNumberType, rsub_number>(
       library, "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
       .core_decomposition<rsub_parts>();
-  elementwise<PromotedType, plain<Mul>>(library, "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<InOrder<PromotedType>, plain<Mul>>(library,
+                                                 "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberType, plain_number<Mul>>(library,
                                              "aten::mul.Scalar(Tensor self, Scalar other) -> Tensor");
   elementwise<PromotedType, plain<Mul>>(library, "aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor")
@@ -212,8 +213,8 @@ void define_arithmetic(Library& library) {
   elementwise<NumberType, plain_number<Mul>>(library,
                                              "aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor")
       .alias("aten::mul.Scalar");
-  elementwise<PromotedFloatType, plain<Div>>(library,
-                                             "aten::div.Tensor(Tensor self, Tensor other) -> Tensor");
+  elementwise<InOrder<PromotedFloatType>, plain<Div>>(
+      library, "aten::div.Tensor(Tensor self, Tensor other) -> Tensor");
   elementwise<NumberFloatType, plain_number<Div>>(library,
                                                   "aten::div.Scalar(Tensor self, Scalar other) -> Tensor");
   elementwise<PromotedFloatType, plain<Div>>(library,

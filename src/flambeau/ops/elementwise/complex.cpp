@@ -24,6 +24,9 @@ Tensor conjugate(Context& context, const Tensor& self) {
   if (out.element_count() > 0) run_body(context, unary<Conjugate>(self, out), out);
   return out;
 }
+std::optional<Info<SymInt>> conjugate_shape(DataNumbers&, const Info<SymInt>& self) {
+  return is_complex(self.dtype) ? elementwise_info<SymInt>(self.dtype, self) : self;
+}
 Body conjugate_copy(const Tensor& self, const Tensor& out) {
   if (!is_complex(self.dtype())) return copy_body(self, out);
   return unary<Conjugate>(self, out);
@@ -115,7 +118,10 @@ Body joined(const Tensor& a, const Tensor& b, const Tensor& out) {
 
 void define_complex(Library& library) {
   library.define("aten::conj(Tensor(a) self) -> Tensor(a)").function<conjugate>();
-  library.define("aten::_conj(Tensor(a) self) -> Tensor(a)").function<conjugate>().is(Trait::kPrimitiveView);
+  library.define("aten::_conj(Tensor(a) self) -> Tensor(a)")
+      .function<conjugate>()
+      .data_shape<conjugate_shape>()
+      .is(Trait::kPrimitiveView);
   elementwise<SameType, conjugate_copy>(library, "aten::_conj_physical(Tensor self) -> Tensor");
   library.define("aten::conj_physical(Tensor self) -> Tensor").decomposition<conj_physical>();
   library.define("aten::_neg_view(Tensor(a) self) -> Tensor(a)")

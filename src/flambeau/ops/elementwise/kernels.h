@@ -92,6 +92,11 @@ struct PromotedFloatType {
     return int_to_float(PromotedType::type(arguments...));
   }
 };
+// Of the four operations of arithmetic.
+template <typename Rule>
+struct InOrder : Rule {
+  static constexpr Compared kCompared = Compared::kInOrder;
+};
 // Of all tensors and numbers; the numbers count as operands for the strides too, as PyTorch makes tensors of
 // them.
 struct NumberType {
@@ -154,8 +159,10 @@ struct ElementwiseShape<Rule, N, std::tuple<A...>> {
     (collect(arguments), ...);
     const Info<N> of_number;
     if constexpr (requires { Rule::kCountsNumbers; }) infos[count++] = &of_number;
-    return elementwise_info<N>(Rule::type(arguments...),
-                               std::span<const Info<N>* const>(infos.data(), count));
+    Compared order = Compared::kLastFirst;
+    if constexpr (requires { Rule::kCompared; }) order = Rule::kCompared;
+    return elementwise_info<N>(Rule::type(arguments...), std::span<const Info<N>* const>(infos.data(), count),
+                               order);
   }
 };
 

@@ -92,6 +92,11 @@ Body polygamma(Size n, const Tensor& self, const Tensor& out) {
   return body_of(Polygamma::kName, Polygamma{n}, out.dtype(), out, self);
 }
 
+// Its arguments stand the other way round.
+Tensor polygamma_in_place(Context& context, const Tensor& self, Size n) {
+  return call(context, "aten::copy_", self, call(context, "aten::polygamma", n, self));
+}
+
 struct LogNdtr {
   static constexpr std::string_view kName = "log_ndtr";
   static constexpr int kCost = 80;
@@ -175,6 +180,8 @@ void define_special_functions(Library& library) {
   FLAMBEAU_DEFINE("special_i1", BesselI1);
   FLAMBEAU_DEFINE("special_i1e", BesselI1e);
   elementwise<FloatType, polygamma>(library, "aten::polygamma(int n, Tensor self) -> Tensor");
+  library.define("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
+      .decomposition<polygamma_in_place>();
   elementwise<FloatType, polygamma>(library, "aten::special_polygamma(int n, Tensor self) -> Tensor")
       .alias("aten::polygamma");
   elementwise<PromotedFloatType, binary<Zeta>>(library,

@@ -54,9 +54,28 @@ void combine_elements(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t
   }
 }
 
+// Computed in single precision.
+template <Combine kCombine>
+void combine_half_complex(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t from_step,
+                          size_t count) {
+  const auto load = [](const uint8_t* at) {
+    Float16 parts[2];
+    std::memcpy(parts, at, sizeof(parts));
+    return std::complex<float>(parts[0].to_float(), parts[1].to_float());
+  };
+  for (size_t i = 0; i < count; ++i) {
+    const std::complex<float> met = meet<kCombine, std::complex<float>>(load(to), load(from));
+    const Float16 parts[2] = {Float16::from_float(met.real()), Float16::from_float(met.imag())};
+    std::memcpy(to, parts, sizeof(parts));
+    to += to_step;
+    from += from_step;
+  }
+}
+
 template <Combine kCombine>
 CombineRow find(DType dtype) {
   if constexpr (kCombine == Combine::kAdd || kCombine == Combine::kMultiply) {
+    if (dtype == DType::kComplex32) return combine_half_complex<kCombine>;
     if (dtype == DType::kComplex64) return combine_elements<kCombine, std::complex<float>>;
     if (dtype == DType::kComplex128) return combine_elements<kCombine, std::complex<double>>;
   }

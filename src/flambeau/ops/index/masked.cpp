@@ -115,7 +115,11 @@ Info<N> masked_scatter_shape(const Info<N>& self, const Info<N>& mask, const Inf
 }
 void masked_scatter_kernel(Context& context, const Tensor& self, const Tensor& mask, const Tensor& source,
                            Tensor& out) {
-  require_mask(mask, "masked_scatter_");
+  if (mask.dtype() != DType::kBool) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("masked_scatter_ only supports boolean masks, but got mask with dtype {}",
+                            dtype_name(mask.dtype())));
+  }
   copy_into(context, self, out);
   const std::vector<uint8_t> flags = flags_of(mask, out.sizes());
   const Tensor packed = source.to_contiguous();

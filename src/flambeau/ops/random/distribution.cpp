@@ -184,7 +184,7 @@ Tensor normal_tensor_float(Context& context, const Tensor& mean, double std, con
   return call(context, "aten::add.Tensor", standard_normal(context, generator, info_of(mean), std), mean);
 }
 
-Tensor scaled(Context& context, const Value& generator, Info<Size> info, const Tensor& std) {
+Tensor scaled(Context& context, const Value& generator, const Info<Size>& info, const Tensor& std) {
   return call(context, "aten::mul.Tensor", standard_normal(context, generator, info, 1), std);
 }
 

@@ -1,6 +1,7 @@
 // Largest and smallest elements, and where they are. NaN is larger than everything and smaller than
 // everything; of equal elements the first counts.
 #include <fmt/format.h>
+#include <array>
 
 #include <limits>
 
@@ -183,7 +184,7 @@ void max_all_kernel(Context& context, const Tensor& self, Tensor& out) {
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>> aminmax_shape(const Info<N>& self, std::optional<Size> dim, bool keep) {
-  const DimFlags reduced = dim ? one_dim(*dim, self.dim()) : all_dims(self.dim());
+  const DimFlags reduced = dim ? reduced_dims(std::array{*dim}, self.dim()) : all_dims(self.dim());
   require_elements(self, reduced, !dim, "aminmax");
   const Info<N> info = reduced_info(self.dtype, self, reduced, keep);
   return {info, info};

@@ -202,7 +202,7 @@ float extreme_of(const Floats& v) {
   const auto high = __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
   F::take(four, high);
   float best = four[0];
-  for (int i = 1; i < 4; ++i) F::take(best, static_cast<float>(four[i]));
+  for (int i = 1; i < 4; ++i) F::take(best, four[i]);
   return best;
 }
 

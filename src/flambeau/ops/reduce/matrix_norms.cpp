@@ -37,7 +37,7 @@ Tensor vector_norm(Context& context, const Tensor& self, const Value& order, con
 // The singular values of the matrices, as the last dimension.
 Tensor singular_values(Context& context, const Tensor& self, const Dims& dims, std::optional<DType> dtype) {
   Dims order;
-  for (int64_t d = 0; d < static_cast<int64_t>(rank_of(self)); ++d) {
+  for (int64_t d = 0; d < rank_of(self); ++d) {
     if (d != dims[0] && d != dims[1]) order.push_back(d);
   }
   order.push_back(dims[0]);

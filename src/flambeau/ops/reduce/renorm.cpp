@@ -1,8 +1,11 @@
 // Slices whose norm is beyond a bound are scaled down to it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/engines/reduction.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/definition.h"
@@ -44,12 +47,45 @@ void renorm_kernel(Context& context, const Tensor& self, Scalar p, Size dim, Sca
   copy_into(context, call(inner, "aten::mul.Tensor", self, scale), out);
 }
 
+// ---- rows that indices name
+template <typename N>
+Info<N> embedding_renorm_shape(const Info<N>& self, const Info<N>& indices, double, double) {
+  if (self.dim() != 2) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("embedding_renorm: expected 'self' to have 2 dimensions, but got {}", self.dim()));
+  }
+  require_index_dtype(indices.dtype);
+  return contiguous<N>(self.dtype, self.sizes, self.device);
+}
+void embedding_renorm_kernel(Context& context, const Tensor& self, const Tensor& indices, double max_norm,
+                             double norm_type, Tensor& out) {
+  std::vector<int64_t> rows = read_indices(indices);
+  for (const int64_t row : rows) {
+    if (row < 0 || row >= self.sizes()[0]) fail_index(row, 0, self.sizes()[0]);
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  copy_into(context, self, out);
+  Context plain = context.without_interceptor();
+  for (const int64_t row : rows) {
+    const Tensor one = call(plain, "aten::select.int", out, 0, row);
+    const double norm = item(call(plain, "aten::norm.Scalar", one, norm_type)).to_double();
+    if (norm > max_norm) call(plain, "aten::mul_.Scalar", one, max_norm / (norm + 1e-7));
+  }
+}
+
 }  // namespace
 
 void define_renorm(Library& library) {
   library.define("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
       .shape<renorm_shape<Size>, renorm_shape<SymInt>>()
       .kernel<renorm_kernel>();
+  library
+      .define(
+          "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor")
+      .shape<embedding_renorm_shape<Size>, embedding_renorm_shape<SymInt>>()
+      .kernel<embedding_renorm_kernel>();
 }
 
 }  // namespace flambeau::ops
