@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "flambeau/backends/onednn/cut.h"
 #include "flambeau/backends/onednn/internal.h"
 
 namespace flambeau::backends::onednn {
@@ -9,20 +12,21 @@ using kernels::Spatial;
 
 memory::dims flat(const Spatial& values) { return {values[1], values[2]}; }
 
-memory::desc images(ImageOrder order, int64_t batch, int64_t channels, const Spatial& size) {
+// Some of the channels of images that have `of`.
+memory::desc images(ImageOrder order, int64_t batch, int64_t channels, int64_t of, const Spatial& size) {
   const int64_t pixels = size[1] * size[2];
   const memory::dims sizes = {batch, channels, size[1], size[2]};
-  return order == ImageOrder::kChannelsLast
-             ? strided(sizes, {channels * pixels, 1, size[2] * channels, channels})
-             : strided(sizes, {channels * pixels, pixels, size[2], 1});
+  return order == ImageOrder::kChannelsLast ? strided(sizes, {of * pixels, 1, size[2] * of, of})
+                                            : strided(sizes, {of * pixels, pixels, size[2], 1});
 }
 
-// PyTorch's weights as oneDNN names their dimensions: groups where there are some, out, in, kernel.
-memory::desc plain_weights(const ConvolutionShape& shape) {
+// PyTorch's weights for some of a group's input channels, as oneDNN names their dimensions: groups where
+// there are some, out, in, kernel.
+memory::desc plain_weights(const ConvolutionShape& shape, int64_t channels) {
   const int64_t outs = shape.out_channels / shape.groups;
   const int64_t ins = shape.in_channels / shape.groups;
   const int64_t taps = shape.kernel_size();
-  memory::dims sizes = {outs, ins, shape.kernel[1], shape.kernel[2]};
+  memory::dims sizes = {outs, channels, shape.kernel[1], shape.kernel[2]};
   memory::dims steps = {ins * taps, taps, shape.kernel[2], 1};
   if (shape.groups > 1) {
     sizes.insert(sizes.begin(), shape.groups);
@@ -31,28 +35,71 @@ memory::desc plain_weights(const ConvolutionShape& shape) {
   return strided(sizes, steps);
 }
 
+// Of how many products a sum is taken one after the other: with more, its error would be over twice that of
+// PyTorch, which begins anew as often.
+constexpr int64_t kLongestSum = 512;
+
+// How many pieces the sum over the input's channels is taken in. A sum that comes behind other epilogues
+// needs what `out` held until the end.
+int64_t pieces_of(const ConvolutionShape& shape, kernels::Epilogues epilogues) {
+  if (shape.groups > 1 || (!epilogues.empty() && has_sum(epilogues.subspan(1)))) return 1;
+  const int64_t products = shape.in_channels * shape.kernel_size();
+  return std::clamp<int64_t>((products + kLongestSum - 1) / kLongestSum, 1,
+                             std::max<int64_t>(shape.in_channels / kChannelStep, 1));
+}
+
+// What the piece does as it writes: all but the first add to what those before have written, and the last
+// does what is to be done with the sum.
+std::vector<kernels::Epilogue> epilogues_of(kernels::Epilogues epilogues, bool is_first, bool is_last) {
+  using Kind = kernels::Epilogue::Kind;
+  const bool adds = !epilogues.empty() && epilogues.front().kind == Kind::kSum;
+  std::vector<kernels::Epilogue> own;
+  if (!is_first) {
+    own.push_back({.kind = Kind::kSum, .alpha = 1});
+  } else if (adds) {
+    own.push_back(epilogues.front());
+  }
+  if (is_last) own.insert(own.end(), epilogues.begin() + (adds ? 1 : 0), epilogues.end());
+  return own;
+}
+
 }  // namespace
 
 Layer convolution(const ConvolutionShape& shape, const float* weights, const float* bias,
                   kernels::Epilogues epilogues, std::span<const Weights> same) {
   return translate("a convolution", [&] {
-    const memory::desc source = images(shape.input_order, shape.batch, shape.in_channels, shape.input);
-    const memory::desc out = images(shape.output_order, shape.batch, shape.out_channels, shape.output());
-    const memory::desc plain = plain_weights(shape);
+    const memory::desc out =
+        images(shape.output_order, shape.batch, shape.out_channels, shape.out_channels, shape.output());
     const memory::desc biases = strided({shape.out_channels}, {1});
     // oneDNN counts the gaps between taps, PyTorch the steps.
     const memory::dims gaps = {shape.dilation[1] - 1, shape.dilation[2] - 1};
     const memory::dims after = {shape.after(1), shape.after(2)};
-    const auto make = [&](auto... descs) {
-      return dnnl::convolution_forward::desc(dnnl::prop_kind::forward_inference,
-                                             dnnl::algorithm::convolution_direct, descs..., out,
-                                             flat(shape.stride), gaps, flat(shape.padding), after);
-    };
-    const auto wanted = bias != nullptr ? make(source, any(plain), biases) : make(source, any(plain));
-    const dnnl::convolution_forward::primitive_desc desc(wanted, attributes(epilogues), engine());
-    return Layer(std::make_unique<Layer::Prepared>(dnnl::convolution_forward(desc), desc,
-                                                   packed(weights, plain, desc.weights_desc(), same), biases,
-                                                   bias));
+    const int64_t count = pieces_of(shape, epilogues);
+    const int64_t step = shape.input_order == ImageOrder::kChannelsLast ? 1 : shape.input_size();
+    std::vector<std::unique_ptr<Layer::Prepared>> pieces;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t begin = cut(shape.in_channels / kChannelStep, count, i) * kChannelStep;
+      const bool is_last = i + 1 == count;
+      const int64_t end =
+          is_last ? shape.in_channels : cut(shape.in_channels / kChannelStep, count, i + 1) * kChannelStep;
+      const memory::desc source =
+          images(shape.input_order, shape.batch, end - begin, shape.in_channels, shape.input);
+      const memory::desc plain = plain_weights(shape, (end - begin) / shape.groups);
+      const auto make = [&](auto... descs) {
+        return dnnl::convolution_forward::desc(dnnl::prop_kind::forward_inference,
+                                               dnnl::algorithm::convolution_direct, descs..., out,
+                                               flat(shape.stride), gaps, flat(shape.padding), after);
+      };
+      const float* const own_bias = is_last ? bias : nullptr;
+      const auto wanted = own_bias != nullptr ? make(source, any(plain), biases) : make(source, any(plain));
+      const dnnl::convolution_forward::primitive_desc desc(
+          wanted, attributes(epilogues_of(epilogues, i == 0, is_last)), engine());
+      pieces.push_back(std::make_unique<Layer::Prepared>(
+          dnnl::convolution_forward(desc), desc,
+          packed(weights, begin * shape.kernel_size(), plain, desc.weights_desc(), same), biases, own_bias));
+      pieces.back()->source_begin = begin * step;
+    }
+    return Layer(std::move(pieces));
   });
 }
 

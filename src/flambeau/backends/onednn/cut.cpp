@@ -78,7 +78,8 @@ ConvolutionCut cut_convolution(const ConvolutionShape& shape) {
   const bool can_rows = has_rows(shape);
   const bool can_channels = can_rows && shape.groups == 1 && shape.out_channels % kChannelStep == 0;
   const int64_t steps = can_channels ? shape.out_channels / kChannelStep : 1;
-  const auto taps = static_cast<double>(shape.in_channels / shape.groups * shape.kernel_size());
+  const int64_t group_channels = shape.in_channels / shape.groups;
+  const auto taps = static_cast<double>(group_channels * shape.kernel_size());
   const double weights = taps * static_cast<double>(shape.out_channels);
   const double row = static_cast<double>(shape.output_size()) / static_cast<double>(out_rows);
   const double in_row =

@@ -39,10 +39,11 @@ dnnl::primitive_attr attributes(kernels::Epilogues epilogues);
 
 struct PackedArray {
   memory::desc desc;
+  int64_t begin;  // which element of the plain weights is its first
   std::shared_ptr<const void> data;
 };
-// One of `same` that lies as wanted, or a copy of `from` that does.
-Weights packed(const float* from, const memory::desc& from_desc, const memory::desc& wanted,
+// One of `same` that lies as wanted, or a copy that does of the weights from element `begin` on.
+Weights packed(const float* weights, int64_t begin, const memory::desc& from_desc, const memory::desc& wanted,
                std::span<const Weights> same);
 
 // A primitive with its arguments. Argument objects hold addresses while they run, so every concurrent run
@@ -58,7 +59,8 @@ struct Layer::Prepared {
 
   dnnl::primitive primitive;
   memory::desc source_desc, out_desc, scratch_desc;
-  Weights weights, bias;  // null: no bias
+  int64_t source_begin = 0;  // the element of the source to begin with
+  Weights weights, bias;     // null: no bias
   int threads;
 
   std::mutex mutex;  // guards `idle`

@@ -71,16 +71,18 @@ dnnl::primitive_attr attributes(kernels::Epilogues epilogues) {
   return attr;
 }
 
-Weights packed(const float* from, const memory::desc& from_desc, const memory::desc& wanted,
+Weights packed(const float* weights, int64_t begin, const memory::desc& from_desc, const memory::desc& wanted,
                std::span<const Weights> same) {
-  const auto found = std::ranges::find_if(same, [&](const Weights& one) { return one->desc == wanted; });
+  const auto found = std::ranges::find_if(
+      same, [&](const Weights& one) { return one->begin == begin && one->desc == wanted; });
   if (found != same.end()) return *found;
   const std::shared_ptr<void> data = kernels::aligned_memory(std::max<size_t>(wanted.get_size(), 1));
-  memory source(from_desc, engine(), const_cast<float*>(from)), target(wanted, engine(), data.get());
+  memory source(from_desc, engine(), const_cast<float*>(weights + begin)),
+      target(wanted, engine(), data.get());
   dnnl::stream stream(engine());
   dnnl::reorder(source, target).execute(stream, source, target);
   stream.wait();
-  return std::make_shared<const PackedArray>(PackedArray{wanted, data});
+  return std::make_shared<const PackedArray>(PackedArray{wanted, begin, data});
 }
 
 struct Layer::Prepared::Arguments {
@@ -101,7 +103,7 @@ Layer::Prepared::Prepared(dnnl::primitive the_primitive, const dnnl::primitive_d
   if (bias_data == nullptr) return;
   const std::shared_ptr<void> copy = kernels::aligned_memory(bias_desc.get_size());
   std::memcpy(copy.get(), bias_data, bias_desc.get_size());
-  bias = std::make_shared<const PackedArray>(PackedArray{bias_desc, copy});
+  bias = std::make_shared<const PackedArray>(PackedArray{bias_desc, 0, copy});
 }
 Layer::Prepared::~Prepared() = default;
 
@@ -150,15 +152,23 @@ void Layer::Prepared::execute(const float* source, float* out, void* scratch) {
   }
 }
 
-Layer::Layer(std::unique_ptr<Prepared> prepared) : prepared_(std::move(prepared)) {}
+Layer::Layer(std::vector<std::unique_ptr<Prepared>> pieces) : pieces_(std::move(pieces)) {}
 Layer::~Layer() = default;
 Layer::Layer(Layer&&) noexcept = default;
 Layer& Layer::operator=(Layer&&) noexcept = default;
 
-size_t Layer::scratch_bytes() const { return prepared_->scratch_desc.get_size(); }
-const Weights& Layer::weights() const { return prepared_->weights; }
+size_t Layer::scratch_bytes() const {
+  size_t most = 0;
+  for (const auto& piece : pieces_) most = std::max(most, piece->scratch_desc.get_size());
+  return most;
+}
+void Layer::share_weights(std::vector<Weights>& same) const {
+  for (const auto& piece : pieces_) {
+    if (std::ranges::find(same, piece->weights) == same.end()) same.push_back(piece->weights);
+  }
+}
 void Layer::run(const float* source, float* out, void* scratch) const {
-  prepared_->execute(source, out, scratch);
+  for (const auto& piece : pieces_) piece->execute(source + piece->source_begin, out, scratch);
 }
 
 }  // namespace flambeau::backends::onednn

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "flambeau/kernels/convolution/convolution.h"
 #include "flambeau/kernels/gemm/gemm.h"
@@ -33,18 +34,20 @@ using Weights = std::shared_ptr<const PackedArray>;
 class Layer {
  public:
   struct Prepared;
-  explicit Layer(std::unique_ptr<Prepared> prepared);
+  // They run one after the other; each reads the source from another element on, and all write the same out.
+  explicit Layer(std::vector<std::unique_ptr<Prepared>> pieces);
   ~Layer();
   Layer(Layer&&) noexcept;
   Layer& operator=(Layer&&) noexcept;
 
   // Bytes that a run needs to work in; aligned to 64.
   size_t scratch_bytes() const;
-  const Weights& weights() const;
+  // Adds its weights to those that others may share, where they are not there yet.
+  void share_weights(std::vector<Weights>& same) const;
   void run(const float* source, float* out, void* scratch) const;
 
  private:
-  std::unique_ptr<Prepared> prepared_;
+  std::vector<std::unique_ptr<Prepared>> pieces_;
 };
 
 // In both: weights are packed now into the layout that suits the shape, unless `same`, the weights of other
@@ -54,7 +57,9 @@ class Layer {
 // out = epilogues(source * right + bias): one product, no batch.
 Layer matmul(const kernels::GemmShape& shape, const float* right, const float* bias,
              kernels::Epilogues epilogues = {}, std::span<const Weights> same = {});
-// out = epilogues(convolution(source) + bias): of images in two dimensions, not a transposed one.
+// out = epilogues(convolution(source) + bias): of images in two dimensions, not a transposed one. Long sums
+// are taken in pieces, by the input's channels: the library adds up all products of a result one after the
+// other, and so the error grows with their number.
 Layer convolution(const kernels::ConvolutionShape& shape, const float* weights, const float* bias,
                   kernels::Epilogues epilogues = {}, std::span<const Weights> same = {});
 

@@ -15,8 +15,10 @@ Layer matmul(const kernels::GemmShape& shape, const float* right, const float* b
     const dnnl::matmul::desc wanted = bias != nullptr ? dnnl::matmul::desc(source, any(plain), biases, out)
                                                       : dnnl::matmul::desc(source, any(plain), out);
     const dnnl::matmul::primitive_desc desc(wanted, attributes(epilogues), engine());
-    return Layer(std::make_unique<Layer::Prepared>(
-        dnnl::matmul(desc), desc, packed(right, plain, desc.weights_desc(), same), biases, bias));
+    std::vector<std::unique_ptr<Layer::Prepared>> pieces;
+    pieces.push_back(std::make_unique<Layer::Prepared>(
+        dnnl::matmul(desc), desc, packed(right, 0, plain, desc.weights_desc(), same), biases, bias));
+    return Layer(std::move(pieces));
   });
 }
 

@@ -63,7 +63,7 @@ PooledLayer::PooledLayer(const kernels::GemmShape& shape, const float* right, co
         part.pixels = own.rows;
         part.channels = own.columns;
       }
-      if (std::ranges::find(same, part.layer.weights()) == same.end()) same.push_back(part.layer.weights());
+      part.layer.share_weights(same);
       add(std::move(part));
     }
   }
@@ -98,7 +98,7 @@ PooledLayer::PooledLayer(const ConvolutionShape& shape, const float* weights, co
           part.pixels = own.batch * own.output_size();
           part.channels = own.out_channels;
         }
-        if (std::ranges::find(same, part.layer.weights()) == same.end()) same.push_back(part.layer.weights());
+        part.layer.share_weights(same);
         add(std::move(part));
       }
     }
