@@ -4,6 +4,8 @@ SAMPLES maps an overload to a function that gives calls, as (args, kwargs), of a
 check less than its Python interface does: a call must be a valid one.
 """
 
+import pathlib
+
 import torch
 
 import record
@@ -15,17 +17,24 @@ ALL = [torch.bool, *INTEGERS, *FLOATS, *COMPLEX]
 SINGLE = [torch.float32, torch.float64]
 
 SAMPLES = {}
+TOLERANCES = {}  # by overload and type, where the types' own are too narrow
 
 
-def hand(*names, types=ALL):
-    """The function gives calls for all of the named overloads of aten."""
+def hand(*names, types=ALL, tolerance=None):
+    """The function gives calls for all of the named overloads of aten. `tolerance` has a pair for some of the types."""
 
     def register(function):
         for name in names:
             SAMPLES[f"aten::{name}"] = (function, types)
+            TOLERANCES[f"aten::{name}"] = tolerance or {}
         return function
 
     return register
+
+
+def source(name):
+    """The file in which the samples of an overload are written."""
+    return pathlib.Path(SAMPLES[name][0].__code__.co_filename)
 
 
 def samples(op, of):
@@ -35,7 +44,7 @@ def samples(op, of):
         torch.manual_seed(0)
         for args, kwargs in function(dtype):
             for call in record.record(lambda func: func is op, lambda: op(*args, **kwargs)):
-                yield record.Sample(*call, dtype, "by hand")
+                yield record.Sample(*call, dtype, "by hand", TOLERANCES.get(record.overload_name(op), {}).get(dtype))
 
 
 def with_out(op):
@@ -44,7 +53,7 @@ def with_out(op):
     function, types = SAMPLES.get(plain, (None, ()))
     for dtype in types:
         torch.manual_seed(0)
-        donors = record.evenly([given for given in function(dtype)], 2 * record.OUT_SAMPLES)
+        donors = record.evenly([given for given in function(dtype)], 2 * record.MANY.out)
         for args, kwargs in donors:
             for call in record.derive(op, args, kwargs, lambda func: func is op):
                 yield record.Sample(*call, dtype, "by hand")
@@ -414,3 +423,9 @@ def arange(dtype):
 def empty_permuted(dtype):
     yield call([2, 3, 4], [2, 0, 1], dtype=dtype)
     yield call([2, 3], [0, 1], dtype=dtype, device=torch.device("cpu"))
+
+
+import by_hand_more  # noqa: E402, F401
+import by_hand_backward  # noqa: E402,F401 (registers its samples)
+import by_hand_linalg  # noqa: E402, F401
+import by_hand_fourier  # noqa: E402, F401

@@ -3,9 +3,11 @@
   python run.py                      all of them: a table of what fails, and the sum
   python run.py --op softmax -v      one operator, its in-place and out= forms too, with every failing sample; repeatable;
                                      "aten::add.Tensor" is one overload, "conv*" a pattern
+  python run.py --errors             what PyTorch refuses must be refused, instead of the samples
   python run.py --dtype float32      these types only; repeatable
+  python run.py --jobs 2             so many processes
+  python run.py --few, --all         fewer samples (as the test does), or all of them; otherwise an even choice
   python run.py --fail-fast          stops at the first failing sample, with its tensors written out
-  python run.py --all                all samples, not an even choice of them
   python run.py --trace              names each sample before it runs: the last line is what crashed
   python run.py --list               what there is: overloads, and where their samples come from
   python run.py --json FILE          counts for each overload (docs/operators.md is made of it)
@@ -16,7 +18,9 @@ import collections
 import fnmatch
 import json
 import pathlib
+import os
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,9 +36,12 @@ import compare  # noqa: E402
 import record  # noqa: E402
 import scope  # noqa: E402
 from flambeau_torch import to_flambeau, to_torch, values_to_torch  # noqa: E402
+from together import together  # noqa: E402
 
 SHOWN = 12  # failing samples of one overload
 FAILURES = 3  # of them in the results
+PARTS = 60  # of the work, when several processes share it
+NOT_THERE = "is not there"
 
 
 class Outcome:
@@ -78,20 +85,48 @@ def matching(patterns):
     return chosen
 
 
-def run(flambeau, sample):
-    """What is wrong with Flambeau's answer to a sample; None where nothing is."""
-    if not flambeau.ops.has(sample.name) and not flambeau.ops.has(sample.name.removesuffix(".default")):
-        return "is not there"
+def has(flambeau, name):
+    return flambeau.ops.has(name) or flambeau.ops.has(name.removesuffix(".default"))
+
+
+def call(flambeau, sample):
+    """(what Flambeau gives, arguments after the call), or the exception."""
     namespace, rest = sample.name.split("::")
     base, _, kind = rest.partition(".")
-    call = getattr(getattr(getattr(flambeau.ops, namespace), base), kind)
+    operator = getattr(getattr(getattr(flambeau.ops, namespace), base), kind)
     args, kwargs = pytree.tree_map(to_flambeau, record.copied((sample.args, sample.kwargs)))
     flambeau.manual_seed(0)
     try:
-        ours = call(*args, **kwargs)
+        return operator(*args, **kwargs), args, kwargs
     except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return error
+
+
+def said(error):
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def run(flambeau, sample):
+    """What is wrong with Flambeau's answer to a sample; None where nothing is."""
+    if not has(flambeau, sample.name):
+        return NOT_THERE
+    made = call(flambeau, sample)
+    if isinstance(made, Exception):
+        return said(made)
+    ours, args, kwargs = made
     return compare.first_difference(sample, values_to_torch(leaves_to_torch(ours)), args, kwargs)
+
+
+def run_refused(flambeau, sample):
+    """What is wrong with how Flambeau takes a call that PyTorch refuses; None where it refuses it too."""
+    if not has(flambeau, sample.name):
+        return NOT_THERE
+    made = call(flambeau, sample)
+    if not isinstance(made, Exception):
+        return f"was taken; PyTorch says {' '.join(sample.outputs.split())[:300]}"
+    # Arguments that do not fit the schema are a TypeError, as everywhere in Python.
+    refused = isinstance(made, TypeError) or isinstance(made, flambeau.Error) and made.code != "internal"
+    return None if refused else said(made)
 
 
 def leaves_to_torch(value):
@@ -118,12 +153,13 @@ def write_out(sample):
 def run_all(flambeau, options, units=None):
     outcomes = {name: Outcome() for name in matching(options.op)}
     if not outcomes:
-        sys.exit(f"opinfo: no operator in scope.txt is meant by {' '.join(options.op)}")
-    for sample in choose.samples(list(outcomes), options.dtype, not options.all, units):
+        sys.exit(f"opinfo: no operator of PyTorch's samples or of Flambeau is meant by {' '.join(options.op)}")
+    judge = run_refused if options.errors else run
+    for sample in choose.samples(list(outcomes), options.dtype, counts(options), all_units(options) if units is None else units):
         outcome = outcomes[sample.name]
         if options.trace:
             print(compare.call_text(sample), flush=True)
-        wrong = run(flambeau, sample)
+        wrong = judge(flambeau, sample)
         outcome.add(sample, wrong)
         if wrong is None:
             continue
@@ -140,6 +176,43 @@ def run_all(flambeau, options, units=None):
     return outcomes
 
 
+def counts(options):
+    return record.ALL if options.all else record.FEW if options.few else record.MANY
+
+
+def all_units(options):
+    chosen = matching(options.op)
+    return choose.refusal_units(chosen) if options.errors else choose.units(chosen)
+
+
+def run_together(flambeau, options, folder):
+    """Outcomes of all parts, of which every process that calls this with the same folder takes some."""
+    units = all_units(options)
+
+    def run_part(number):
+        return as_json(run_all(flambeau, options, units[number::PARTS]))
+
+    outcomes = {name: Outcome() for name in matching(options.op)}
+    for part in together(folder, PARTS, run_part):
+        for name, of_part in part["operators"].items():
+            outcomes[name].add_counts(of_part)
+    return outcomes
+
+
+def run_jobs(flambeau, options):
+    with tempfile.TemporaryDirectory() as folder:
+        children = []
+        for _ in range(options.jobs - 1):
+            if (child := os.fork()) == 0:
+                run_together(flambeau, options, pathlib.Path(folder) / "opinfo")
+                os._exit(0)
+            children.append(child)
+        outcomes = run_together(flambeau, options, pathlib.Path(folder) / "opinfo")
+        for child in children:
+            os.waitpid(child, 0)
+    return outcomes
+
+
 def as_json(outcomes):
     return {
         "torch": torch.__version__,
@@ -149,25 +222,32 @@ def as_json(outcomes):
     }
 
 
-def summary(outcomes):
-    """Lines: overloads that do not pass, those without a sample, the sum."""
-    lines = []
+def summary(outcomes, with_unsampled=True):
+    """Lines: overloads that do not pass, those without a sample, operators that are not there, the sum."""
+    lines, operators = [], collections.defaultdict(Outcome)
     for name, o in outcomes.items():
-        if o.passed < o.samples:
+        operators[scope.functional(name)].samples += o.samples
+        operators[scope.functional(name)].passed += o.passed
+        if o.passed < o.samples and not is_missing(o):
             bad = [f"{kind} {good}/{of}" for kind, (good, of) in o.types.items() if good < of]
             whole = " (every type)" if len(bad) == len(o.types) and len(bad) > 1 and o.passed == 0 else ": " + ", ".join(bad)
             lines.append(f"{name:48} {o.passed:5}/{o.samples:<5}{whole}")
-    without = [name for name, o in outcomes.items() if not o.samples]
-    if without:
-        lines.append(f"no samples: {' '.join(without)}")
-    total, passed = sum(o.samples for o in outcomes.values()), sum(o.passed for o in outcomes.values())
-    with_samples = [o for o in outcomes.values() if o.samples]
+    if without := [name for name, o in outcomes.items() if not o.samples and with_unsampled]:
+        lines.append(f"no samples ({len(without)}): {' '.join(without)}")
+    if missing := [name for name, o in outcomes.items() if is_missing(o)]:
+        lines.append(f"not there ({len(missing)}): {' '.join(missing)}")
+    sampled = [o for o in operators.values() if o.samples]
+    total, passed = sum(o.samples for o in sampled), sum(o.passed for o in sampled)
     lines.append(
-        f"{passed}/{total} samples pass ({100 * passed / max(1, total):.2f}%), "
-        f"{sum(o.passed == o.samples for o in with_samples)}/{len(with_samples)} overloads whole, "
-        f"{sum(o.passed == 0 for o in with_samples)} at zero"
+        f"{passed}/{total} samples pass ({100 * passed / max(1, total):.2f}%); of {len(sampled)} operators "
+        f"{sum(o.passed == o.samples for o in sampled)} are whole, {sum(0 < o.passed < o.samples for o in sampled)} are not whole, "
+        f"{sum(o.passed == 0 for o in sampled)} are at zero"
     )
     return lines
+
+
+def is_missing(outcome):
+    return bool(outcome.failures) and outcome.failures[0].endswith(NOT_THERE)
 
 
 def main():
@@ -175,15 +255,14 @@ def main():
     parser.add_argument("--op", action="append", default=[], metavar="NAME")
     parser.add_argument("--dtype", action="append", default=[])
     parser.add_argument("-v", "--verbose", action="store_true")
-    for flag in ("--fail-fast", "--all", "--trace", "--list"):
+    for flag in ("--fail-fast", "--all", "--few", "--errors", "--trace", "--list"):
         parser.add_argument(flag, action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path)
     options = parser.parse_args()
     if options.list:
-        known = scope.sources()
         for name in matching(options.op):
-            direct = [info for info, is_direct in known.get(name, {}).items() if is_direct] or list(known.get(name, {}))[:4]
-            print(f"{name:48} {'by hand' if name in by_hand.SAMPLES else ' '.join(direct) or 'derived'}")
+            print(f"{name:48} {'by hand' if name in by_hand.SAMPLES else ' '.join(scope.infos(name)) or 'derived'}")
         return 0
     import faulthandler
 
@@ -191,8 +270,8 @@ def main():
 
     faulthandler.enable()
     start = time.time()
-    outcomes = run_all(flambeau, options)
-    print("\n".join(summary(outcomes)), f"in {time.time() - start:.1f} s")
+    outcomes = run_jobs(flambeau, options) if options.jobs > 1 else run_all(flambeau, options)
+    print("\n".join(summary(outcomes, with_unsampled=not options.errors)), f"in {time.time() - start:.1f} s")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(as_json(outcomes), indent=1))
