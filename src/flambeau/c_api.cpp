@@ -137,8 +137,17 @@ std::span<const int64_t> read_numbers(int32_t dim, const int64_t* numbers, std::
   return {numbers, static_cast<size_t>(dim)};
 }
 
+// A caller in C can write any number there.
+int32_t kind_of(const flambeau_value& value) {
+  int32_t kind = 0;
+  static_assert(sizeof(kind) == sizeof(value.kind));
+  std::memcpy(&kind, &value.kind, sizeof(kind));
+  return kind;
+}
+
 Value read_value(const flambeau_value& value, size_t index) {
-  switch (value.kind) {
+  const int32_t kind = kind_of(value);
+  switch (kind) {
     case FLAMBEAU_NONE:
       return {};
     case FLAMBEAU_TENSOR_VALUE:
@@ -154,8 +163,7 @@ Value read_value(const flambeau_value& value, size_t index) {
       require(value.as.text != nullptr, fmt::format("input {} is a string that is NULL", index));
       return value.as.text;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("input {} is of the unknown kind {}", index, static_cast<int>(value.kind)));
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("input {} is of the unknown kind {}", index, kind));
 }
 
 // The text of a result, of malloc's so that a value can be cleared without knowing more.
@@ -299,8 +307,9 @@ void flambeau_tensor_free(flambeau_tensor* tensor) { delete tensor; }
 
 void flambeau_value_clear(flambeau_value* value) {
   if (value == nullptr) return;
-  if (value->kind == FLAMBEAU_TENSOR_VALUE) delete value->as.tensor;
-  if (value->kind == FLAMBEAU_STRING_VALUE) std::free(const_cast<char*>(value->as.text));
+  const int32_t kind = kind_of(*value);
+  if (kind == FLAMBEAU_TENSOR_VALUE) delete value->as.tensor;
+  if (kind == FLAMBEAU_STRING_VALUE) std::free(const_cast<char*>(value->as.text));
   *value = {};
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import time
 
 
@@ -50,4 +51,6 @@ def is_alive(process):
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    return True
+    # One that has died stays in the table of processes until its parent asks for its end.
+    status = pathlib.Path(f"/proc/{process}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] in "ZX")

@@ -39,7 +39,7 @@ std::vector<Value> flat(const Value& value) {
   return list;
 }
 
-std::vector<Value> flat(std::vector<Value> values) {
+std::vector<Value> flat(const std::vector<Value>& values) {
   std::vector<Value> list;
   for (const Value& value : values) append(list, value);
   return list;

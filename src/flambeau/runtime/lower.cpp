@@ -71,9 +71,11 @@ class Lowering {
       instruction.kind = Instruction::Kind::kHigherOrder;
       instruction.higher_order = find_higher_order_function(target.name());
       add_plain_arguments(node, instruction);
-    } else if (target.op() != nullptr && (instruction.op = library_.find(*target.op())) != nullptr) {
+    } else if (const auto* const op = target.op() != nullptr ? library_.find(*target.op()) : nullptr) {
+      instruction.op = op;
       add_operator_arguments(node, instruction);
-    } else if ((instruction.function = ops::find_python_function(target.text())) != nullptr) {
+    } else if (const auto function = ops::find_python_function(target.text())) {
+      instruction.function = function;
       instruction.kind = Instruction::Kind::kPythonFunction;
       add_plain_arguments(node, instruction);
     } else {

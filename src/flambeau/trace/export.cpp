@@ -326,15 +326,14 @@ class Exporter {
   }
 
   void describe(const TreeSpec& out_spec) {
-    graph::ModuleCallSignature signature;
-    signature.in_spec = dump_treespec(inputs_.spec);
-    signature.out_spec = dump_treespec(out_spec);
-    signature.forward_arg_names = inputs_.argument_names;
     for (const nn::NamedModule& named : module_.named_modules(nn::Shared::kEach)) {
       graph::ModuleCallEntry& entry = program_.module_call_graph.emplace_back();
       entry.fqn = named.name;
       if (named.name.empty()) {
-        entry.signature = std::move(signature);
+        entry.signature.emplace();
+        entry.signature->in_spec = dump_treespec(inputs_.spec);
+        entry.signature->out_spec = dump_treespec(out_spec);
+        entry.signature->forward_arg_names = inputs_.argument_names;
       } else if (const auto call = calls_.find(named.name); call != calls_.end()) {
         entry.signature = std::move(call->second);
       }

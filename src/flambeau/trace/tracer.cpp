@@ -58,9 +58,8 @@ graph::Value& Tracer::add_number_input(std::string name, const Expr& expr) {
   return value;
 }
 
-graph::Node& Tracer::new_node(std::string target, std::string_view name) {
-  graph::Node& node = before_ == nullptr ? graph_.append(std::move(target))
-                                         : graph_.insert_before(*before_, std::move(target));
+graph::Node& Tracer::new_node(std::string_view target, std::string_view name) {
+  graph::Node& node = before_ == nullptr ? graph_.append(target) : graph_.insert_before(*before_, target);
   node.name = fresh_name(name);
   if (metadata) node.metadata = metadata();
   return node;

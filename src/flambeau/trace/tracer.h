@@ -117,7 +117,7 @@ class Tracer : public ops::Interceptor {
   // What data decides: symbols of its own. Nothing where the operator is another one.
   std::optional<Value> result_from_data(const ops::Operator& op, std::span<const Value> arguments);
   // At the end of the graph, or before the node at which assertions are put in.
-  graph::Node& new_node(std::string target, std::string_view name);
+  graph::Node& new_node(std::string_view target, std::string_view name);
   std::string fresh_name(std::string_view base);
   graph::Value& size_value(graph::Value& tensor, std::optional<size_t> dim, const symbolic::Expr& expr);
   // In a graph inside another one: which tensors share memory with an input. Throws where one is written.

@@ -186,7 +186,7 @@ void Tracer::join_equal_numbers() {
 
 // What comes from data has no hint, also where it was found to be a size.
 graph::SymInt Tracer::describe_number(const Expr& expr) {
-  const graph::SymInt described = describer_.describe(SymInt(expr, env_));
+  graph::SymInt described = describer_.describe(SymInt(expr, env_));
   if (described.is_literal() || !env_.has_unbacked(expr)) return described;
   auto text = std::make_shared<graph::SymExpr>();
   text->text = described.expr().text;

@@ -4,6 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import decomposition_fourier
+
 
 class Call(nn.Module):
     """A function of tensors as a module."""
@@ -334,5 +336,9 @@ def trained():
     return {f"{name}_train": (layers()[name][0].train(), layers()[name][1]) for name in names}
 
 
+def fourier():
+    return {name: (Call(function), inputs) for name, (function, inputs) in decomposition_fourier.functions().items()}
+
+
 def all_cases():
-    return {**functions(), **more_functions(), **layers(), **trained(), **written()}
+    return {**functions(), **more_functions(), **layers(), **trained(), **written(), **fourier()}

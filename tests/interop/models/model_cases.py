@@ -130,8 +130,6 @@ def sources(group):
     """What makes the cases of a group."""
     files = {"transformers": ["transformers_models.py"], "random": ["random_programs.py"], "graphs": ["real_graphs.py"]}
     paths = [HERE / name for name in ("model_cases.py", *files.get(group, ("../programs.py", "../programs_examples.py")))]
-    if group == "random":
-        paths.append(HERE.parent / "opinfo/scope.txt")
     if group == "graphs":
         paths.append(real_graphs.archive())
     return (*paths, f"transformers {TRANSFORMERS}") if group == "transformers" else paths

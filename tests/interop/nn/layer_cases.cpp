@@ -171,6 +171,8 @@ std::vector<Case> shape_cases() {
       layer<nn::Upsample>("upsample_bicubic", nn::Interpolation{.scale_factor = {{2.0}}, .mode = "bicubic"}),
       layer<nn::Upsample>("upsample_trilinear",
                           nn::Interpolation{.scale_factor = {{2.0}}, .mode = "trilinear"}),
+      layer<nn::UpsamplingNearest2d>("upsampling_nearest_2d", std::nullopt, std::vector<double>{2.0}),
+      layer<nn::UpsamplingBilinear2d>("upsampling_bilinear_2d", nn::Sizes{6, 7}),
       layer<nn::Upsample>("upsample_area", nn::Interpolation{.size = {{2}}, .mode = "area"}),
   };
 }
@@ -262,6 +264,10 @@ std::vector<Case> loss_cases() {
        }},
       layer<nn::KLDivLoss>("kl_div", Reduction::kMean, false, true),
       layer<nn::SoftMarginLoss>("soft_margin_loss"),
+      layer<nn::MarginRankingLoss>("margin_ranking_loss", 0.5),
+      layer<nn::HingeEmbeddingLoss>("hinge_embedding_loss", 0.7),
+      layer<nn::TripletMarginLoss>("triplet_margin_loss", nn::TripletOptions{.margin = 0.5, .swap = true}),
+      layer<nn::PoissonNLLLoss>("poisson_nll_loss"),
       layer<nn::CosineSimilarity>("cosine_similarity"),
       layer<nn::PairwiseDistance>("pairwise_distance"),
   };

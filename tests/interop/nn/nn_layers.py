@@ -154,6 +154,8 @@ add("upsample_bilinear", lambda: nn.Upsample(size=(6, 7), mode="bilinear"), (2, 
 add("upsample_bilinear_corners", lambda: nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), (2, 3, 4, 5))
 add("upsample_bicubic", lambda: nn.Upsample(scale_factor=2, mode="bicubic"), (2, 3, 4, 5))
 add("upsample_trilinear", lambda: nn.Upsample(scale_factor=2, mode="trilinear"), (2, 3, 3, 4, 5))
+add("upsampling_nearest_2d", lambda: nn.UpsamplingNearest2d(scale_factor=2), (2, 3, 4, 5))
+add("upsampling_bilinear_2d", lambda: nn.UpsamplingBilinear2d(size=(6, 7)), (2, 3, 4, 5))
 add("upsample_area", lambda: nn.Upsample(size=2, mode="area"), (2, 3, 4, 5))
 
 add("rnn", lambda: nn.RNN(4, 5), (7, 2, 4))
@@ -209,6 +211,10 @@ add("bce_with_logits", lambda: nn.BCEWithLogitsLoss(pos_weight=torch.arange(1, 5
     uniform(3, 4))
 add("kl_div", lambda: nn.KLDivLoss(reduction="batchmean"), (3, 4), uniform(3, 4))
 add("soft_margin_loss", nn.SoftMarginLoss, (3, 4), (3, 4))
+add("margin_ranking_loss", lambda: nn.MarginRankingLoss(0.5), (3, 4), (3, 4), (3, 4))
+add("hinge_embedding_loss", lambda: nn.HingeEmbeddingLoss(0.7), (3, 4), (3, 4))
+add("triplet_margin_loss", lambda: nn.TripletMarginLoss(margin=0.5, swap=True), (3, 4), (3, 4), (3, 4))
+add("poisson_nll_loss", nn.PoissonNLLLoss, (3, 4), uniform(3, 4))
 add("cosine_similarity", nn.CosineSimilarity, (3, 4), (3, 4))
 add("pairwise_distance", nn.PairwiseDistance, (3, 4), (3, 4))
 

@@ -167,7 +167,7 @@ class RReLU : public Layer<RReLU> {
 
 class GELU : public Layer<GELU> {
  public:
-  explicit GELU(std::string approximate = "none") : approximate_(approximate) {}
+  explicit GELU(std::string approximate = "none") : approximate_(std::move(approximate)) {}
   static constexpr std::array kArguments{"input"};
   Tensor forward(const Tensor& input);
   std::string class_name() const override { return "torch.nn.modules.activation.GELU"; }

@@ -125,6 +125,63 @@ class SoftMarginLoss : public Layer<SoftMarginLoss> {
   Reduction reduction_;
 };
 
+class MarginRankingLoss : public Layer<MarginRankingLoss> {
+ public:
+  explicit MarginRankingLoss(double margin = 0.0, Reduction reduction = Reduction::kMean)
+      : margin_(margin), reduction_(reduction) {}
+  static constexpr std::array kArguments{"input1", "input2", "target"};
+  Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target);
+  std::string class_name() const override { return "torch.nn.modules.loss.MarginRankingLoss"; }
+
+ private:
+  double margin_;
+  Reduction reduction_;
+};
+
+class HingeEmbeddingLoss : public Layer<HingeEmbeddingLoss> {
+ public:
+  explicit HingeEmbeddingLoss(double margin = 1.0, Reduction reduction = Reduction::kMean)
+      : margin_(margin), reduction_(reduction) {}
+  static constexpr std::array kArguments{"input", "target"};
+  Tensor forward(const Tensor& input, const Tensor& target);
+  std::string class_name() const override { return "torch.nn.modules.loss.HingeEmbeddingLoss"; }
+
+ private:
+  double margin_;
+  Reduction reduction_;
+};
+
+struct TripletOptions {
+  double margin = 1.0, p = 2.0, eps = 1e-6;
+  bool swap = false;
+  Reduction reduction = Reduction::kMean;
+};
+class TripletMarginLoss : public Layer<TripletMarginLoss> {
+ public:
+  explicit TripletMarginLoss(TripletOptions options = {}) : options_(options) {}
+  static constexpr std::array kArguments{"anchor", "positive", "negative"};
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
+  std::string class_name() const override { return "torch.nn.modules.loss.TripletMarginLoss"; }
+
+ private:
+  TripletOptions options_;
+};
+
+class PoissonNLLLoss : public Layer<PoissonNLLLoss> {
+ public:
+  explicit PoissonNLLLoss(bool log_input = true, bool full = false, double eps = 1e-8,
+                          Reduction reduction = Reduction::kMean)
+      : log_input_(log_input), full_(full), eps_(eps), reduction_(reduction) {}
+  static constexpr std::array kArguments{"log_input", "target"};
+  Tensor forward(const Tensor& input, const Tensor& target);
+  std::string class_name() const override { return "torch.nn.modules.loss.PoissonNLLLoss"; }
+
+ private:
+  bool log_input_, full_;
+  double eps_;
+  Reduction reduction_;
+};
+
 // Divided by the size of the batch where `batchmean` is set, which is what the divergence is defined as.
 class KLDivLoss : public Layer<KLDivLoss> {
  public:

@@ -20,4 +20,24 @@ class Upsample : public Layer<Upsample> {
   Interpolation how_;
 };
 
+// UpsamplingNearest2d({}, {{2.0}}): to a size or by factors.
+class UpsamplingNearest2d : public Upsample {
+ public:
+  explicit UpsamplingNearest2d(std::optional<Sizes> size,
+                               std::optional<std::vector<double>> scale_factor = {})
+      : Upsample({.size = std::move(size), .scale_factor = std::move(scale_factor)}) {}
+  std::string class_name() const override { return "torch.nn.modules.upsampling.UpsamplingNearest2d"; }
+};
+
+class UpsamplingBilinear2d : public Upsample {
+ public:
+  explicit UpsamplingBilinear2d(std::optional<Sizes> size,
+                                std::optional<std::vector<double>> scale_factor = {})
+      : Upsample({.size = std::move(size),
+                  .scale_factor = std::move(scale_factor),
+                  .mode = "bilinear",
+                  .align_corners = true}) {}
+  std::string class_name() const override { return "torch.nn.modules.upsampling.UpsamplingBilinear2d"; }
+};
+
 }  // namespace flambeau::nn

@@ -29,6 +29,14 @@ struct UserOperator {
   std::function<Infos<Size>(std::span<const Value> arguments)> shape;
 };
 
+// A class of objects that operators make and take, and how a file keeps one: by its state, tuples as lists.
+struct ObjectClass {
+  std::string_view name;  // "__torch__.torch.classes.quantized.LinearPackedParamsBase"
+  // Throws Error(kCorrupt) for what no object of the class gave.
+  Object (*from_state)(const Value& state) = nullptr;
+  Value (*state)(const Object& object) = nullptr;
+};
+
 class Library {
  public:
   // Knows every operator of list.def; reads no schema yet.
@@ -50,6 +58,11 @@ class Library {
 
   // For the list: starts a definition. The text is kept as a view, and read when the operator is first used.
   Definition define(std::string_view schema);
+  // Goes on with one that another file of the list has defined: "aten::add.Tensor".
+  Definition extend(std::string_view name);
+  void define_class(const ObjectClass& made);
+  // Null when there is none.
+  const ObjectClass* find_class(std::string_view name) const;
   // Adds an operator of the user's, e.g. "my::scale(Tensor x, float factor) -> Tensor". It may replace none.
   // Throws what parse_schema throws, and Error(kInvalidArgument) where the name is taken.
   void add(std::string_view schema, UserOperator op);

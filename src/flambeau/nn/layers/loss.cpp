@@ -54,6 +54,22 @@ Tensor BCEWithLogitsLoss::forward(const Tensor& input, const Tensor& target) {
 Tensor SoftMarginLoss::forward(const Tensor& input, const Tensor& target) {
   return soft_margin_loss(input, target, reduction_);
 }
+Tensor MarginRankingLoss::forward(const Tensor& input1, const Tensor& input2, const Tensor& target) {
+  return margin_ranking_loss(input1, input2, target, margin_, reduction_);
+}
+Tensor HingeEmbeddingLoss::forward(const Tensor& input, const Tensor& target) {
+  return nn::call(input, "aten::hinge_embedding_loss",
+                  {input, target, margin_, static_cast<int64_t>(reduction_)});
+}
+Tensor TripletMarginLoss::forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
+  return nn::call(anchor, "aten::triplet_margin_loss",
+                  {anchor, positive, negative, options_.margin, options_.p, options_.eps, options_.swap,
+                   static_cast<int64_t>(options_.reduction)});
+}
+Tensor PoissonNLLLoss::forward(const Tensor& input, const Tensor& target) {
+  return nn::call(input, "aten::poisson_nll_loss",
+                  {input, target, log_input_, full_, eps_, static_cast<int64_t>(reduction_)});
+}
 
 Tensor KLDivLoss::forward(const Tensor& input, const Tensor& target) {
   if (!batchmean_) return kl_div(input, target, reduction_, log_target_);

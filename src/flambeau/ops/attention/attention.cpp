@@ -395,7 +395,7 @@ Tensor attention_parts(Context& c, const Tensor& query, const Tensor& given_key,
   if (mask.defined()) weights = parts::add(c, weights, mask);
   weights = call(c, "aten::_safe_softmax", weights, -1);
   if (dropout_p > 0) weights = call(c, "aten::dropout", weights, dropout_p, true);
-  const Tensor output = call(c, "aten::matmul", weights, value);
+  Tensor output = call(c, "aten::matmul", weights, value);
   if (!is_flash(query, given_key, given_value, given_mask, dropout_p, enable_gqa)) return output;
   const Tensor packed = parts::packed(c, call(c, "aten::permute", output, Dims{2, 0, 1, 3}));
   return call(c, "aten::permute", packed, Dims{1, 2, 0, 3});

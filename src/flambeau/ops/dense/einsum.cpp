@@ -163,7 +163,7 @@ Tensor aligned(Context& context, const Tensor& tensor, const Labels& labels, con
     if (label == kEllipsis) {
       const int dims = static_cast<int>(rank_of(tensor)) - named;
       for (int j = order.ellipsis_dims - dims; j < order.ellipsis_dims; ++j) {
-        permutation[static_cast<size_t>(order.ellipsis + j)] = dim++;
+        permutation[static_cast<size_t>(order.ellipsis) + static_cast<size_t>(j)] = dim++;
       }
       continue;
     }

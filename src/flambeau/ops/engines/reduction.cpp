@@ -342,6 +342,7 @@ DimFlags one_dim(int64_t dim, size_t rank) {
 
 DimFlags reduced_dims(std::span<const Size> dims, size_t rank) {
   if (dims.empty()) return all_dims(rank);
+  if (rank > 64) throw Error(ErrorCode::kInvalidArgument, "only tensors with up to 64 dims are supported");
   DimFlags flags(rank, false);
   bool has_scalar = false;
   for (const int64_t dim : dims) {

@@ -69,7 +69,8 @@ Value default_of(const DefaultValue& value, const Type& type) {
 
 // A tensor can stand for its only element, where that is known.
 bool has_one_element(const Tensor* tensor) {
-  return tensor != nullptr && !tensor->is_meta() && !tensor->is_traced() && tensor->element_count() == 1;
+  return tensor != nullptr && tensor->layout() == Layout::kStrided && !tensor->is_meta() &&
+         !tensor->is_traced() && tensor->element_count() == 1;
 }
 
 // Nothing when the value does not fit the type.

@@ -5,6 +5,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/ops/mechanism/quantized.h"
+#include "flambeau/ops/mechanism/sparse_calls.h"
 #include "flambeau/ops/mechanism/variants.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -45,12 +47,12 @@ std::vector<Value> run_view(const Operator& op, std::span<const Value> arguments
   Infos<Size> infos = op.shape(arguments);
   if (infos.size() == 1 && !op.returns_list()) {
     std::vector<Value> result;
-    result.emplace_back(viewed(base, std::move(infos[0])));
+    result.emplace_back(viewed(base, infos[0]));
     return result;
   }
   TensorList views;
   views.reserve(infos.size());
-  for (Info<Size>& info : infos) views.push_back(viewed(base, std::move(info)));
+  for (const Info<Size>& info : infos) views.push_back(viewed(base, info));
   return box(op, std::move(views));
 }
 
@@ -66,6 +68,9 @@ void fail_memory() {
 }
 
 std::vector<Value> execute(Context& context, const Operator& op, std::span<const Value> arguments) {
+  if (has_sparse(arguments)) [[unlikely]]
+    return execute_sparse(context, op, arguments);
+  if (takes_quantized(arguments)) return execute_quantized(context, op, arguments);
   switch (op.kind) {
     case Kind::kKernel:
       return run_kernel(context, op, arguments);
@@ -95,9 +100,9 @@ std::vector<Value> call(Context& context, const Operator& op, std::span<const Va
   context.step();
   return at_operator([&] { return op.name(); },
                      [&] {
-                       return context.interceptor != nullptr
-                                  ? context.interceptor->call(context, op, arguments)
-                                  : execute(context, op, arguments);
+                       if (context.interceptor == nullptr) return execute(context, op, arguments);
+                       refuse_sparse(arguments);
+                       return context.interceptor->call(context, op, arguments);
                      });
 }
 

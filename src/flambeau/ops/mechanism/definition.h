@@ -55,6 +55,28 @@ class Definition {
     op_->parameters = boxing::parameter_types(kFunction);
     return *this;
   }
+  // What a call does that has a sparse argument. The function takes what the operator takes, or is a
+  // SparseFunction.
+  template <auto kFunction>
+  Definition& sparse() {
+    if constexpr (std::is_same_v<decltype(kFunction), SparseFunction>) {
+      op_->sparse = kFunction;
+    } else {
+      op_->sparse = [](Context& context, const Operator&, std::span<const Value> arguments) {
+        return boxing::boxed_function(kFunction)(context, arguments);
+      };
+    }
+    return *this;
+  }
+  // What a call with a quantized argument does; every call where there is no other way to run.
+  template <auto kFunction>
+  Definition& quantized() {
+    op_->quantized = boxing::boxed_function(kFunction);
+    if (op_->kernel == nullptr && op_->function == nullptr && op_->decomposition == nullptr &&
+        op_->kind != Kind::kView && op_->alias.empty())
+      return function<kFunction>();
+    return *this;
+  }
   // A function that calls other operators only, and is all there is to the operator unless it has another way
   // to run (kernel, view or function come first). Sizes may be symbols (parts.h). Beside another way to run
   // it may return std::optional, empty for a call that it does not take apart.

@@ -25,6 +25,7 @@ struct Library::State {
   std::deque<Entry> entries;
   std::deque<std::string> texts;                         // of operators that were added
   std::unordered_map<std::string_view, Entry*> by_name;  // "aten::add.Tensor"
+  std::vector<ObjectClass> classes;
   SchemaTable schemas;
   mutable std::mutex mutex;
   mutable std::map<std::string, std::unique_ptr<Operator>, std::less<>> derived;  // null: it cannot be made
@@ -54,6 +55,20 @@ Library& Library::operator=(Library&&) noexcept = default;
 const SchemaTable& Library::schemas() const { return state_->schemas; }
 
 Definition Library::define(std::string_view schema) { return Definition(state_->add(schema).op); }
+
+Definition Library::extend(std::string_view name) {
+  const auto found = state_->by_name.find(name);
+  if (found == state_->by_name.end())
+    throw Error(ErrorCode::kInternal, fmt::format("{} is not defined before it is extended", name));
+  return Definition(found->second->op);
+}
+
+void Library::define_class(const ObjectClass& made) { state_->classes.push_back(made); }
+
+const ObjectClass* Library::find_class(std::string_view name) const {
+  const auto found = std::ranges::find(state_->classes, name, &ObjectClass::name);
+  return found == state_->classes.end() ? nullptr : &*found;
+}
 
 void Library::add(std::string_view schema, UserOperator user) {
   Schema parsed = parse_schema(schema);

@@ -61,6 +61,9 @@ using BoxedKernel =
 struct Body;
 using BoxedBody = Boxed<Body, std::span<const Value> /* arguments */, const Tensor& /* result */>;
 using BoxedFunction = Boxed<std::vector<Value>, Context&, std::span<const Value> /* arguments */>;
+struct Operator;
+// For several operators that do the same to sparse tensors: it is told which of them it is.
+using SparseFunction = std::vector<Value> (*)(Context&, const Operator& op, std::span<const Value> arguments);
 
 enum class Kind : uint8_t {
   kKernel,         // a shape rule, and a kernel that fills results made by it
@@ -100,6 +103,14 @@ enum class Trait : uint16_t {
   kAssertsMetadata = 1U << 8,
   // It gives its second argument, as large and of the type as the first.
   kReplaces = 1U << 9,
+  // It gives elements of its arguments in other places and takes them in no other way than by their order:
+  // the
+  // integers of a quantized tensor may go through it, and mean the same behind it.
+  kMovesElements = 1U << 10,
+  // Of tensors quantized per tensor it gives what it gives of the real numbers they stand for, quantized
+  // again
+  // as the first of them where it is real.
+  kThroughReals = 1U << 11,
 };
 
 struct Facts;
@@ -118,8 +129,12 @@ struct Operator {
   // need no data. Throws what the kernel throws before it looks at any.
   BoxedBody body;
   BoxedFunction function;
+  BoxedFunction quantized;      // called instead where an argument is quantized (quantized.h)
   BoxedFunction decomposition;  // also where there is a kernel
-  std::string_view alias;       // the operator it is another name of, whose arguments come in the same order
+  // What a call does whose arguments are sparse, not all of them strided. Without it such a call is refused:
+  // rules and kernels need not know that there are such tensors.
+  SparseFunction sparse = nullptr;
+  std::string_view alias;  // the operator it is another name of, whose arguments come in the same order
   Level level = Level::kNever;
   const Operator* base = nullptr;
   std::unique_ptr<Facts> own_facts;  // null for most

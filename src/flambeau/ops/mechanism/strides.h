@@ -21,14 +21,19 @@ std::string number_text(const SymInt& number);
 // Throws the same unless the sizes broadcast to those wanted: for whoever makes offsets of them.
 void require_broadcast(std::span<const int64_t> sizes, std::span<const int64_t> wanted);
 
+// In which order sizes are compared: where they are symbols, guards say so.
+enum class Compared : uint8_t { kInOrder, kLastFirst };
+
 template <typename N>
-ShortList<N> broadcast(const ShortList<N>& a, const ShortList<N>& b) {
-  if (a.size() < b.size()) return broadcast(b, a);
+ShortList<N> broadcast(const ShortList<N>& a, const ShortList<N>& b, Compared order = Compared::kInOrder) {
+  if (a.size() < b.size()) {
+    return broadcast(b, a, order == Compared::kInOrder ? Compared::kLastFirst : Compared::kInOrder);
+  }
   ShortList<N> sizes = a;
   const size_t shift = a.size() - b.size();
   for (size_t d = 0; d < b.size(); ++d) {
     N& size = sizes[d + shift];
-    if (size == b[d] || b[d] == N(1)) continue;
+    if ((order == Compared::kInOrder ? size == b[d] : b[d] == size) || b[d] == N(1)) continue;
     if (!(size == N(1))) fail_broadcast(number_text(size), number_text(b[d]), d + shift);
     size = b[d];
   }
@@ -195,9 +200,10 @@ ShortList<N> elementwise_strides(const ShortList<N>& sizes, std::span<const Info
 
 // The result of elementwise work: broadcast sizes, strides as above, the device of the first argument.
 template <typename N>
-Info<N> elementwise_info(DType dtype, std::span<const Info<N>* const> arguments) {
+Info<N> elementwise_info(DType dtype, std::span<const Info<N>* const> arguments,
+                         Compared order = Compared::kLastFirst) {
   ShortList<N> sizes = arguments[0]->sizes;
-  for (size_t i = 1; i < arguments.size(); ++i) sizes = broadcast(sizes, arguments[i]->sizes);
+  for (size_t i = 1; i < arguments.size(); ++i) sizes = broadcast(sizes, arguments[i]->sizes, order);
   ShortList<N> strides = elementwise_strides(sizes, arguments);
   return {.dtype = dtype,
           .sizes = std::move(sizes),

@@ -9,6 +9,8 @@
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/quantized.h"
+#include "flambeau/ops/mechanism/sparse_calls.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::ops {
@@ -29,7 +31,9 @@ size_t out_count(const Schema& schema) {
 // The functional form's arguments are those of the out form, save that makers of tensors take their options
 // from the given result.
 bool is_functional_of(const Schema& functional, const Schema& out) {
-  if (functional.is_mutable() || functional.returns.size() != out.returns.size()) return false;
+  // A list of results that are given is not returned.
+  if (functional.is_mutable() || (!out.returns.empty() && functional.returns.size() != out.returns.size()))
+    return false;
   size_t at = 0;
   const size_t inputs = out.arguments.size() - out_count(out);
   for (const SchemaArgument& argument : functional.arguments) {
@@ -110,7 +114,7 @@ std::vector<Value> execute_in_place(Context& context, const Operator& op, std::s
   const Operator& base = *op.base;
   const Tensor& self = arguments[0].tensor();
   if (base.kind == Kind::kView) return execute(context, base, arguments);  // only the handle changes
-  if (base.kind == Kind::kKernel) {
+  if (base.kind == Kind::kKernel && !has_sparse(arguments) && !takes_quantized(arguments)) {
     const Infos<Size> infos = base.shape(arguments);
     if (infos.size() == 1 && infos[0].dtype == self.dtype() && infos[0].sizes == self.sizes() &&
         takes_result_in_place(base, arguments, self)) {
@@ -123,14 +127,17 @@ std::vector<Value> execute_in_place(Context& context, const Operator& op, std::s
   const Tensor& result = results.at(0).tensor();
   check_shape(self, result);
   check_cast(result.dtype(), self.dtype());
-  copy_into(context, result, self);
+  if (is_sparse(self) || is_sparse(result)) return {sparse_written(context, result, self)};
+  copy_quantized_or_plain(context, result, self);
   return {arguments[0]};
 }
 
 // Writes a result to where it was asked for. A tensor of another shape gets new memory, as PyTorch resizes
 // it.
 Tensor deliver(Context& context, const Tensor& result, const Tensor& out) {
+  if (result.quantizer() != nullptr) return result;
   check_cast(result.dtype(), out.dtype());
+  if (is_sparse(out) || is_sparse(result)) return sparse_written(context, result, out);
   if (out.sizes() == result.sizes()) {
     copy_into(context, result, out);
     return out;
@@ -138,6 +145,23 @@ Tensor deliver(Context& context, const Tensor& result, const Tensor& out) {
   Tensor resized = context.allocate(out.dtype(), result.sizes());
   copy_into(context, result, resized);
   return resized;
+}
+
+bool repeats_elements(const Tensor& tensor) {
+  bool repeats = false;
+  for (size_t d = 0; d < tensor.dim(); ++d) repeats |= tensor.sizes()[d] > 1 && tensor.strides()[d] == 0;
+  return repeats && tensor.element_count() > 0;
+}
+// Whether results may be written there at all.
+void check_given(const Value& given) {
+  const Tensor* const out = given.get_if<Tensor>();
+  if (out == nullptr || !out->defined() || out->is_meta() || is_sparse(*out)) return;
+  if (repeats_elements(*out)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "unsupported operation: more than one element of the written-to tensor refers to a single "
+                "memory location",
+                "clone() the tensor before the operation");
+  }
 }
 
 std::vector<Value> execute_out(Context& context, const Operator& op, std::span<const Value> arguments) {
@@ -155,6 +179,7 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
       base_arguments.push_back(argument.name == "dtype" && out != nullptr ? Value(out->dtype()) : Value());
     }
   }
+  for (const Value& given : arguments.subspan(inputs)) check_given(given);
   std::vector<Value> results = execute(context, base, base_arguments);
   for (size_t i = 0; i < results.size() && i < outs; ++i) {
     if (const Tensor* const out = arguments[inputs + i].get_if<Tensor>()) {
@@ -171,12 +196,15 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
       results[i] = std::move(delivered);
     }
   }
+  if (op.schema.returns.empty()) results.clear();
   return results;
 }
 
 std::vector<Value> execute_view_copy(Context& context, const Operator& op, std::span<const Value> arguments) {
   std::vector<Value> results = execute(context, *op.base, arguments);
   const auto copy = [&](const Tensor& view) {
+    if (is_sparse(view)) return call(context, "aten::clone", view);
+    if (view.quantizer() != nullptr) return call(context, "aten::clone", view, MemoryFormat::kContiguous);
     Tensor made = context.allocate(contiguous(view.dtype(), view.sizes(), view.device()));
     copy_into(context, view, made);
     return made;

@@ -57,7 +57,7 @@ bool is_contiguous_in(const Tensor& self, MemoryFormat format) {
   if (self.is_traced()) return answer(boxing::unbox_info<SymInt>(self));
   return answer(info_of(self));
 }
-int64_t dim(const Tensor& self) { return static_cast<int64_t>(rank_of(self)); }
+int64_t dim(const Tensor& self) { return rank_of(self); }
 bool is_floating_point(const Tensor& self) { return is_floating(self.dtype()); }
 bool is_complex_tensor(const Tensor& self) { return is_complex(self.dtype()); }
 

@@ -162,7 +162,7 @@ TensorList tensor_split(const Tensor& self, const Tensor& where, Size dim) {
                          checked({packed.data<int64_t>(), static_cast<size_t>(packed.element_count())}), dim);
   }
   TensorList tensors;
-  for (Info<Size>& part : parts) tensors.push_back(viewed(self, std::move(part)));
+  for (const Info<Size>& part : parts) tensors.push_back(viewed(self, part));
   return tensors;
 }
 

@@ -70,6 +70,8 @@ std::unique_ptr<Plan> record_plan(ops::Context& context, const Code& code,
   std::vector<Value> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* const tensor = inputs[i].value.get_if<Tensor>();
+    if (tensor != nullptr && tensor->layout() != Layout::kStrided)
+      throw Error(ErrorCode::kUnsupported, "a program of sparse tensors has no plan");
     if (tensor == nullptr || inputs[i].is_constant) {
       values.push_back(inputs[i].value);
     } else {

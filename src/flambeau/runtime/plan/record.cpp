@@ -8,6 +8,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/runtime/plan/uses.h"
 
@@ -248,6 +249,7 @@ std::vector<Value> Recorder::call(ops::Context& context, const ops::Operator& op
 std::vector<Value> Recorder::record(ops::Context& context, const ops::Operator& op,
                                     std::span<const Value> arguments) {
   if (may_fold(op, arguments)) return fold(context, op, arguments);
+  if (ops::takes_quantized(arguments)) return add_function(context, op, arguments);
   switch (op.kind) {
     case Kind::kKernel:
       return add_kernel(context.library(), op, arguments);
