@@ -74,8 +74,8 @@ void print_tensors(const Checkpoint& checkpoint, const InspectOptions& options, 
     bytes += entry.tensor.byte_count();
     elements += static_cast<uint64_t>(entry.tensor.element_count());
   }
-  print_heading(fmt::format("{}, {}, {}", counted(tensors.size(), "tensor"),
-                            counted(static_cast<uint64_t>(elements), "value"), human_bytes(bytes)));
+  print_heading(fmt::format("{}, {}, {}", counted(tensors.size(), "tensor"), counted(elements, "value"),
+                            human_bytes(bytes)));
   if (tensors.empty()) return;
   std::vector<std::string> header = {"name", "type", "shape", "bytes"};
   if (options.statistics) header.insert(header.end(), {"min", "max", "mean", "NaN"});

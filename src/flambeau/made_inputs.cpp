@@ -148,7 +148,8 @@ void learn_sizes(const Program& program, const Leaf& leaf, const Dims& sizes, Sy
       if (!value) continue;
       symbols[symbol] = *value;
       known.insert(symbol);
-    } catch (const Error&) {  // a size that has no value for small symbols says nothing
+    } catch (const Error&) {
+      continue;  // a size that has no value for small symbols says nothing
     }
   }
 }

@@ -24,7 +24,7 @@ Program load_program(const std::string& path, LoadOptions options) {
 }
 
 Program load_program(std::shared_ptr<Mapping> bytes, LoadOptions options) {
-  return make(pt2::load_package(std::move(bytes)), std::move(options));
+  return make(pt2::load_package(bytes), std::move(options));
 }
 
 std::vector<Value> example_inputs(const Program& program) {

@@ -1,4 +1,4 @@
-// How long tests of speed wait: so many times what they say, for machines that are emulated.
+// How long tests of speed wait: so many times what they say, for emulated machines and sanitizers.
 // FLAMBEAU_PATIENCE.
 #pragma once
 

@@ -144,7 +144,7 @@ class Graph {
 
   // ---- values
   // Throws Error(kInvalidArgument) when the name is taken.
-  Value& add_value(std::string name, Meta meta);
+  Value& add_value(const std::string& name, Meta meta);
   // The value of that name, a new one that nothing describes if need be: for readers, which meet names in any
   // order.
   Value& value(std::string_view name);

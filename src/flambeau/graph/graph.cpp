@@ -183,7 +183,7 @@ Value* Graph::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-Value& Graph::add_value(std::string name, Meta meta) {
+Value& Graph::add_value(const std::string& name, Meta meta) {
   if (find(name) != nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the graph has a value '{}' already", printable(name)));

@@ -66,7 +66,7 @@ constexpr auto kIndexByNumber = [] {
 std::span<const DTypeInfo> all_dtypes() { return kTypes; }
 
 const DTypeInfo& dtype_info(DType dtype) {
-  return kTypes[static_cast<size_t>(kIndexByNumber[static_cast<size_t>(dtype)])];
+  return kTypes[static_cast<uint8_t>(kIndexByNumber[static_cast<size_t>(dtype)])];
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {

@@ -28,7 +28,7 @@ class ObjectHandler {
 class ObjectHandlers {
  public:
   // Throws Error(kInvalidArgument) when the class has one already.
-  void add(std::string class_name, std::shared_ptr<const ObjectHandler> handler);
+  void add(const std::string& class_name, std::shared_ptr<const ObjectHandler> handler);
   const ObjectHandler* find(std::string_view class_name) const;  // null when there is none
 
  private:

@@ -62,7 +62,7 @@ class Reader {
   void grow(std::vector<T>& list) {
     constexpr size_t kFree = 4096;
     const size_t capacity = std::max<size_t>(64, list.capacity() * 2);
-    if (capacity > kFree) tree_.arena_.charge((capacity - list.capacity()) * sizeof(list[0]));
+    if (capacity > kFree) tree_.arena_.charge((capacity - list.capacity()) * sizeof(T));
     list.reserve(capacity);
   }
   void need(size_t count) const {

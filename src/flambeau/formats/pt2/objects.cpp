@@ -30,7 +30,7 @@ const ObjectHandler& handler_of(const ExportedProgram& program, std::string_view
 
 }  // namespace
 
-void ObjectHandlers::add(std::string class_name, std::shared_ptr<const ObjectHandler> handler) {
+void ObjectHandlers::add(const std::string& class_name, std::shared_ptr<const ObjectHandler> handler) {
   if (!handlers_.try_emplace(class_name, std::move(handler)).second) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the class '{}' has a handler already", printable(class_name)));

@@ -142,7 +142,7 @@ std::string python_repr(double value) {
 }
 
 std::string python_repr(std::complex<double> value) {
-  const std::string imaginary = part_of_complex(value.imag()) + "j";
+  std::string imaginary = part_of_complex(value.imag()) + "j";
   if (value.real() == 0 && !std::signbit(value.real())) return imaginary;
   const bool has_sign = imaginary.front() == '-';
   return fmt::format("({}{}{})", part_of_complex(value.real()), has_sign ? "" : "+", imaginary);

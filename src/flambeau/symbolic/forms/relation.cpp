@@ -167,7 +167,7 @@ Expr canonical(const Expr& relation) {
 }
 
 Expr canonical_coefficient(const Expr& relation) {
-  const Expr result = canonical(relation);
+  Expr result = canonical(relation);
   if (!result.is_relation() || result.arg(1).is_boolean()) return result;
   if (result.arg(0).is_boolean()) return reversed(result);
   Coefficient shifted = split_constant(result.arg(0));

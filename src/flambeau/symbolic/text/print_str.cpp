@@ -63,7 +63,7 @@ std::string print_sum(const Expr& expr) {
     std::string part = print(term);
     const bool is_negative = part.starts_with('-') && term.kind() != Kind::kAdd;
     if (is_negative) part.erase(0, 1);
-    if (precedence(term) < kAddPrecedence || term.kind() == Kind::kAdd) part = "(" + part + ")";
+    if (precedence(term) < kAddPrecedence || term.kind() == Kind::kAdd) part.insert(0, 1, '(').push_back(')');
     if (first) {
       text = is_negative ? "-" : "";
     } else {

@@ -44,7 +44,7 @@ std::string rename_unbacked(std::string_view expression) {
 
 std::string symbols_to_srepr(std::string_view expression) {
   return replace_symbols(expression, [](char letter, std::string_view number) {
-    const std::string name = std::string(1, letter).append(number);
+    std::string name = std::string(1, letter).append(number);
     if (letter == 's') return "Symbol('" + name + "', positive=True, integer=True)";  // a size
     if (letter == 'u') return "Symbol('" + name + "', integer=True)";  // known from the data alone
     return name;

@@ -81,7 +81,8 @@ std::vector<uint8_t> decode_base64(std::string_view text) {
     const int8_t digit = digits[static_cast<uint8_t>(c)];
     if (digit < 0) throw Error(ErrorCode::kCorrupt, "the text is not base64");
     bits = bits << 6 | static_cast<uint32_t>(digit);
-    if ((count += 6) < 8) continue;
+    count += 6;
+    if (count < 8) continue;
     count -= 8;
     bytes.push_back(static_cast<uint8_t>(bits >> count & 0xff));
   }
