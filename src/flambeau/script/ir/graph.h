@@ -62,7 +62,12 @@ enum class NodeKind : uint8_t {
   kClosure,  // one block; becomes kFork's or kAwaitable's subgraph
   kComprehensionScope,
   kEmptyListLiteral,
+  // A block's beginning and end; they are not among its nodes.
+  kParameters,
+  kReturn,
 };
+// How deep blocks may stand inside of each other.
+constexpr int kMostBlockDepth = 1000;
 // "prim::If"; empty for an operator.
 std::string_view node_kind_name(NodeKind kind);
 
@@ -81,7 +86,8 @@ class Value {
   bool has_uses() const { return !uses_.empty(); }
   // The name that a person or the compiler gave: "x", "x.1"; empty for none. Unique in its graph.
   const std::string& name() const { return name_; }
-  // Takes the name, with another number behind it where it is taken already ("x" -> "x.1").
+  // Takes the name. Whoever has it gets another number behind it ("x" -> "x.1"), as in PyTorch. An empty one
+  // leaves it without. Throws Error(kInvalidArgument) for a name that is a number.
   void set_name(const std::string& name);
   bool has_name() const { return !name_.empty(); }
   // "x" of "x.1".
@@ -89,7 +95,7 @@ class Value {
 
   // Whoever uses this one uses the other from now on.
   void replace_uses_with(Value* other);
-  // Those alone that come behind `node` in the order of execution.
+  // Those alone that come behind `node` in the order of execution, not those inside of it.
   void replace_uses_after(Node* node, Value* other);
 
  private:
@@ -100,7 +106,7 @@ class Value {
   size_t index_ = 0;
   Type type_ = TypeKind::kTensor;
   std::string name_;
-  std::vector<Use> uses_;
+  std::vector<Use> uses_;  // in no particular order
 };
 
 // A call that was inlined: which function, and from where.
@@ -135,11 +141,16 @@ class Node {
   void replace_input(size_t index, Value* value);
   void remove_input(size_t index);
   void remove_all_inputs();
+  // The input that was at order[i] goes to i; of outputs likewise. `order` has each index once.
+  void reorder_inputs(std::span<const size_t> order);
+  void reorder_outputs(std::span<const size_t> order);
   Value* add_output(Type type = TypeKind::kTensor);
   Value* insert_output(size_t index, Type type);
   void remove_output(size_t index);  // which has no uses
   Block* add_block();
   void remove_block(size_t index);
+  // Sets kind-specific fields, range and frame as the other has them.
+  void copy_fields(const Node& from);
 
   // Into a block, or to another place.
   void insert_before(Node* place);
@@ -148,8 +159,11 @@ class Node {
   void move_after(Node* place);
   // Takes it out for good; its outputs have no uses.
   void destroy();
-  // In the order of execution, whichever blocks they are in.
+  // In the order of execution, whichever blocks they are in: a node comes before what is inside of it, and a
+  // first block before a second one. False for the same node.
   bool is_before(const Node* other) const;
+  // Whether it is inside of a block of the other, however deep.
+  bool is_inside(const Node* other) const;
 
   // What the kind needs beside inputs; the comments of NodeKind say which.
   const OperatorEntry* op = nullptr;
@@ -174,9 +188,17 @@ class Node {
   Block* block_ = nullptr;
   Node* next_ = nullptr;
   Node* previous_ = nullptr;
+  void unlink();
+  void take_position();
+  void spread_positions();
+  void drop_use(size_t input);
+  void note_use(size_t input);
+
   std::vector<Value*> inputs_;
+  std::vector<size_t> places_;  // of each input: where in the value's uses this one stands
   std::vector<Value*> outputs_;
   std::vector<Block*> blocks_;
+  uint64_t position_ = 0;  // grows along its block
 };
 
 class Block {
@@ -204,6 +226,8 @@ class Block {
   Node* return_node() const { return returns_; }
   void append(Node* node);
   void prepend(Node* node);
+  // How many nodes it is inside of.
+  int depth() const;
   // Takes out all nodes, inputs and outputs.
   void clear();
 
@@ -246,7 +270,9 @@ class Graph {
   // became. `frame` is added to those of the copied nodes, outermost.
   std::vector<Value*> inline_graph(const Graph& from, std::span<Value* const> arguments,
                                    const std::shared_ptr<const CallFrame>& frame = nullptr);
-  // Copies what is in a block to the end of another, `values` saying what values of the outside became.
+  // Copies the nodes of a block to the end of another. `values` says what values of the outside and the
+  // block's inputs became, and afterwards what those of the block did. Values that it does not name stay as
+  // they are, which needs `from` to be of this graph.
   using ValueMap = std::unordered_map<const Value*, Value*>;
   void copy_block(const Block& from, Block& to, ValueMap& values);
 
@@ -258,6 +284,7 @@ class Graph {
   friend class Block;
   friend class Value;
   Value* make_value(Node* node, Type type);
+  Block* make_block(Node* owner);
   std::deque<Node> nodes_;
   std::deque<Value> values_;
   std::deque<Block> blocks_;
