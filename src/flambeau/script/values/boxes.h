@@ -27,6 +27,8 @@ struct Box {
   const IValue::Tag tag;
 };
 
+inline IValue IValue::adopt(Box* made) { return {made->tag, made}; }
+
 struct TensorBox : Box {
   explicit TensorBox(Tensor made) : Box(IValue::Tag::kTensor), tensor(std::move(made)) {}
   Tensor tensor;  // operators that change a tensor's description in place assign to it

@@ -78,6 +78,8 @@ class IValue {
   static IValue object(std::shared_ptr<const Class> type);
   static IValue enumerator(std::shared_ptr<const Class> type, std::string name, IValue value);
   static IValue native(Object object);
+  // Takes over a box that was just made, with its one owner.
+  static IValue adopt(Box* made);
 
   IValue(const IValue& other) : tag_(other.tag_), data_(other.data_) {
     if (is_boxed()) retain();
