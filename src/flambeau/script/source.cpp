@@ -31,11 +31,13 @@ Source::Source(std::string text, std::string file_name, size_t first_line,
     throw Error(ErrorCode::kLimit,
                 "a script of " + std::to_string(text_.size()) + " bytes is longer than 4 GiB");
   }
+  for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1))
+    line_ends_.push_back(static_cast<uint32_t>(at));
 }
 
 size_t Source::line_of(size_t offset) const {
-  const auto end = text_.begin() + static_cast<ptrdiff_t>(std::min(offset, text_.size()));
-  return first_line_ + static_cast<size_t>(std::count(text_.begin(), end, '\n'));
+  const auto behind = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset);
+  return first_line_ + static_cast<size_t>(behind - line_ends_.begin());
 }
 
 std::string_view Source::line_text(size_t offset, size_t* begins) const {

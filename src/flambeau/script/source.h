@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace flambeau::script {
 
@@ -52,6 +53,7 @@ class Source {
   std::string file_name_;
   size_t first_line_;
   std::shared_ptr<const SourceOrigins> origins_;
+  std::vector<uint32_t> line_ends_;  // where the newlines are
 };
 
 // The lines around a range with the range underlined, as PyTorch shows a place.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +24,6 @@ struct Object;
 namespace flambeau::script {
 
 class Class;
-struct Box;
 struct TensorBox;
 struct StringBox;
 struct ComplexBox;
@@ -78,8 +78,20 @@ class IValue {
   static IValue object(std::shared_ptr<const Class> type);
   static IValue enumerator(std::shared_ptr<const Class> type, std::string name, IValue value);
   static IValue native(Object object);
+  // A result that `make` gives when it is first waited for.
+  static IValue future(const Type& element, std::function<IValue()> make);
+  static IValue awaitable(const Type& element, std::function<IValue()> make);
+  // What everything on the heap begins with.
+  struct Box {
+    explicit Box(Tag of) : tag(of) {}
+    Box(const Box&) = delete;
+    Box& operator=(const Box&) = delete;
+    mutable std::atomic<uint32_t> owners{1};
+    const Tag tag;
+    Box* next_freed = nullptr;  // while it waits for its destructor
+  };
   // Takes over a box that was just made, with its one owner.
-  static IValue adopt(Box* made);
+  static IValue adopt(Box* made) { return IValue(made); }
 
   IValue(const IValue& other) : tag_(other.tag_), data_(other.data_) {
     if (is_boxed()) retain();
@@ -127,22 +139,28 @@ class IValue {
 
   // The heap object of a boxed value: what `is` compares. Null for the others.
   const void* identity() const { return is_boxed() ? data_.box : nullptr; }
-  // How many IValues share it.
+  // How many IValues share it; 1 for what is not on the heap.
   uint32_t owners() const;
   // "int", "List[int]", "__torch__.M": as messages say it.
   std::string kind_name() const;
 
  private:
-  friend struct Box;
   const IValue& need(Tag tag) const {
     if (tag_ != tag) [[unlikely]]
       fail(tag);
     return *this;
   }
   [[noreturn, gnu::cold]] void fail(Tag wanted) const;
-  void retain() const;
-  void release();
-  IValue(Tag tag, Box* box) : tag_(tag) { data_.box = box; }
+  void retain() const { data_.box->owners.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    const Box& box = *data_.box;
+    // A sole owner has nobody to race with.
+    if (box.owners.load(std::memory_order_acquire) == 1 ||
+        box.owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      free_box(data_.box);
+  }
+  static void free_box(Box* box) noexcept;
+  explicit IValue(Box* box) : tag_(box->tag) { data_.box = box; }
 
   Tag tag_ = Tag::kNone;
   union Data {
