@@ -250,7 +250,7 @@ std::shared_ptr<Function> make_function(Unit& unit, const std::shared_ptr<const 
   const auto compile = [&unit, names, tree, &definition, of](Function& function) {
     Emitter emitter(unit, *names, *tree, function, of);
     const std::shared_ptr<ir::Graph> graph = emitter.emit_definition(definition);
-    run_load_passes(unit, *graph, names->version());
+    run_load_passes(*graph, unit);
     function.set_graph(graph);
   };
   return std::make_shared<Function>(unit, qualified_name, std::move(declare), compile);
