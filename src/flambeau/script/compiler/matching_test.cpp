@@ -58,7 +58,7 @@ TEST_F(Matching, TakesKeywordsAndSelf) {
   call.self = input("Tensor");
   call.keyword.emplace_back("dim", input("int"));
   EXPECT_EQ(emit("aten::max", call),
-            "  %0 : bool = prim::Constant[value=0]()\n"
+            "  %0 : bool = prim::Constant[value=False]()\n"
             "  %1 : Tensor, %2 : Tensor = aten::max.dim(%x0, %x1, %0)\n"
             "  %3 : (Tensor, Tensor) = prim::TupleConstruct(%1, %2)\n");
   EXPECT_EQ(graph.block().last()->output()->type().fields().size(), 2U);
@@ -68,16 +68,16 @@ TEST_F(Matching, ConvertsOnlyInTheSecondRound) {
   EXPECT_EQ(emit("aten::relu", {{}, {{"input", input("Tensor")}}}), "  %0 : Tensor = aten::relu(%x0)\n");
   graph.block().last()->destroy();
   EXPECT_EQ(emit("aten::select", {{input("Tensor"), input("Tensor"), input("bool")}}),
-            "  %0 : int = aten::IntImplicit(%x1)\n"
-            "  %1 : int = aten::Int.bool(%x2)\n"
-            "  %2 : Tensor = aten::select.int(%x0, %0, %1)\n");
+            "  %0 : int = aten::IntImplicit(%x2)\n"
+            "  %1 : int = aten::Int.bool(%x3)\n"
+            "  %2 : Tensor = aten::select.int(%x1, %0, %1)\n");
 }
 
 TEST_F(Matching, RepeatsNumbersAndCollectsTheRest) {
   EXPECT_EQ(emit("aten::zeros", {{IValue(2), IValue(3)}}).substr(0, 120),
             "  %0 : int = prim::Constant[value=2]()\n"
             "  %1 : int = prim::Constant[value=3]()\n"
-            "  %2 : int[] = prim::ListConstruct(%0, %");
+            "  %2 : int[] = prim::ListConstruct(%0, %1)");
 }
 
 TEST_F(Matching, RepeatsANumberForAListOfFixedSize) {
@@ -119,16 +119,16 @@ TEST_F(Matching, TakesWhateverFollows) {
 
 TEST_F(Matching, NamesEveryCandidate) {
   const std::string text = error("aten::mm", {{input("Tensor"), input("str")}});
-  EXPECT_EQ(
-      text,
-      "the arguments fit none of:\n"
-      "  aten::mm(Tensor self, Tensor mat2) -> Tensor: argument 'mat2' is of type Tensor, found str\n"
-      "  aten::mm.out(Tensor self, Tensor mat2, *, Tensor out) -> Tensor: argument 'mat2' is of type "
-      "Tensor, found str\n"
-      "  aten::mm.dtype(Tensor self, Tensor mat2, int out_dtype) -> Tensor: argument 'mat2' is of type "
-      "Tensor, found str\n"
-      "  aten::mm.dtype_out(Tensor self, Tensor mat2, int out_dtype, *, Tensor out) -> Tensor: argument "
-      "'mat2' is of type Tensor, found str\n");
+  EXPECT_EQ(text,
+            "the arguments fit none of:\n"
+            "  aten::mm(Tensor self, Tensor mat2) -> Tensor: argument 'mat2' is of type Tensor, found str\n"
+            "  aten::mm.out(Tensor self, Tensor mat2, *, Tensor out) -> Tensor: argument 'mat2' is of type "
+            "Tensor, found str\n"
+            "  aten::mm.dtype_out(Tensor self, Tensor mat2, int out_dtype, *, Tensor out) -> Tensor: "
+            "argument 'mat2' is of type "
+            "Tensor, found str\n"
+            "  aten::mm.dtype(Tensor self, Tensor mat2, int out_dtype) -> Tensor: argument "
+            "'mat2' is of type Tensor, found str\n");
   EXPECT_EQ(
       error("aten::numel", {{input("Tensor"), input("int")}}),
       "the arguments do not fit aten::numel(Tensor self) -> int: it takes 1 positional argument, found 2");
