@@ -31,7 +31,7 @@ void Block::clear() {
 }
 
 std::string_view node_kind_name(NodeKind kind) {
-  static constexpr std::array<std::string_view, 37> kNames = {
+  static constexpr std::array<std::string_view, 38> kNames = {
       "",
       "prim::Constant",
       "prim::If",
@@ -67,6 +67,7 @@ std::string_view node_kind_name(NodeKind kind) {
       "prim::Closure",
       "prim::ComprehensionScope",
       "prim::EmptyListLiteral",
+      "prim::With",
       "prim::Param",
       "prim::Return",
   };

@@ -1,6 +1,9 @@
 // A graph owns its nodes, values and blocks, and says where new nodes go.
 #include "flambeau/script/ir/graph.h"
 
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
 #include "flambeau/script/ir/names.h"
 #include "flambeau/value/schema_table.h"
 
@@ -32,6 +35,9 @@ Block* Graph::make_block(Node* owner) {
 }
 
 Node* Graph::make(NodeKind kind, std::span<Value* const> inputs, size_t outputs) {
+  if (nodes_.size() >= kMostNodes) {
+    throw Error(ErrorCode::kLimit, fmt::format("a graph of more than {} nodes", kMostNodes));
+  }
   Node& node = nodes_.emplace_back();
   node.kind_ = kind;
   node.graph_ = this;

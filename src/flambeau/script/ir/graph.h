@@ -45,8 +45,8 @@ enum class NodeKind : uint8_t {
   kIsInstance,     // Node::types
   kUncheckedCast,  // to the type of its output
   kUninitialized,
-  kFork,       // Node::subgraph
-  kAwaitable,  // Node::subgraph
+  kFork,       // Node::subgraph; while compiled, (closure)
+  kAwaitable,  // as kFork
   kEnter,
   kExit,
   kRaiseException,  // (message, class)
@@ -62,12 +62,15 @@ enum class NodeKind : uint8_t {
   kClosure,  // one block; becomes kFork's or kAwaitable's subgraph
   kComprehensionScope,
   kEmptyListLiteral,
+  kWith,  // two blocks: what is between kEnter and kExit, and the kExit
   // A block's beginning and end; they are not among its nodes.
   kParameters,
   kReturn,
 };
 // How deep blocks may stand inside of each other.
 constexpr int kMostBlockDepth = 1000;
+// How many nodes a graph may ever have had, those that were taken out and the ends of blocks among them.
+constexpr size_t kMostNodes = size_t{4} << 20;
 // "prim::If"; empty for an operator.
 std::string_view node_kind_name(NodeKind kind);
 
@@ -141,7 +144,8 @@ class Node {
   void replace_input(size_t index, Value* value);
   void remove_input(size_t index);
   void remove_all_inputs();
-  // The input that was at order[i] goes to i; of outputs likewise. `order` has each index once.
+  // The input that was at order[i] goes to i; of outputs likewise. `order` has each index at most once; those
+  // that it does not name are removed.
   void reorder_inputs(std::span<const size_t> order);
   void reorder_outputs(std::span<const size_t> order);
   Value* add_output(Type type = TypeKind::kTensor);
@@ -254,7 +258,8 @@ class Graph {
   std::span<Value* const> inputs() const { return block_->inputs(); }
   std::span<Value* const> outputs() const { return block_->outputs(); }
 
-  // A node that stands nowhere yet, with so many outputs of type Tensor.
+  // A node that stands nowhere yet, with so many outputs of type Tensor. Throws Error(kLimit) beyond
+  // kMostNodes.
   Node* make(NodeKind kind, std::span<Value* const> inputs = {}, size_t outputs = 1);
   Node* make_operator(const OperatorEntry& op, std::span<Value* const> inputs);  // outputs as its schema has
   Node* make_constant(IValue value, Type type);

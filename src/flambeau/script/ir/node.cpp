@@ -67,24 +67,36 @@ void Node::remove_all_inputs() {
 }
 
 void Node::reorder_inputs(std::span<const size_t> order) {
-  assert(order.size() == inputs_.size());
+  std::vector<bool> is_kept(inputs_.size());
+  for (const size_t index : order) is_kept.at(index) = true;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!is_kept[i]) drop_use(i);
+  }
   std::vector<Value*> inputs;
   std::vector<size_t> places;
-  for (size_t i = 0; i < order.size(); ++i) {
-    inputs.push_back(inputs_[order[i]]);
-    places.push_back(places_[order[i]]);
-    inputs.back()->uses_[places.back()].index = i;
+  for (const size_t index : order) {
+    // Dropping a use may have moved this one: its place is known only now.
+    Value* value = inputs_[index];
+    value->uses_[places_[index]].index = inputs.size();
+    inputs.push_back(value);
+    places.push_back(places_[index]);
   }
   inputs_ = std::move(inputs);
   places_ = std::move(places);
 }
 
 void Node::reorder_outputs(std::span<const size_t> order) {
-  assert(order.size() == outputs_.size());
+  std::vector<bool> is_kept(outputs_.size());
+  for (const size_t index : order) is_kept.at(index) = true;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (is_kept[i]) continue;
+    assert(!outputs_[i]->has_uses());
+    outputs_[i]->set_name({});
+  }
   std::vector<Value*> outputs;
-  for (size_t i = 0; i < order.size(); ++i) {
-    outputs.push_back(outputs_[order[i]]);
-    outputs.back()->index_ = i;
+  for (const size_t index : order) {
+    outputs_[index]->index_ = outputs.size();
+    outputs.push_back(outputs_[index]);
   }
   outputs_ = std::move(outputs);
 }

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flambeau/base/error.h"
+#include "flambeau/script/operators/upgraders.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
 
@@ -93,10 +97,14 @@ void CodeWriter::mention(const Type& type) {
   }
 }
 
+// And the version that its operator needs.
 void CodeWriter::mention_types(const ir::Node& node) {
   for (const ir::Value* input : node.inputs()) mention(input->type());
   for (const ir::Value* output : node.outputs()) mention(output->type());
   for (const Type& type : node.types) mention(type);
+  if (node.is(ir::NodeKind::kOperator)) {
+    version_ = std::max(version_, least_archive_version(node.op->schema.name));
+  }
 }
 
 void Dependencies::add(Dependency added) {
@@ -104,7 +112,7 @@ void Dependencies::add(Dependency added) {
 }
 
 CodePrinter::CodePrinter(const Unit& unit, ConstantTable& constants, Dependencies& dependencies,
-                         PrintedNames names)
+                         ClassNames names)
     : writer_(std::make_unique<CodeWriter>(unit, constants, dependencies, std::move(names))) {}
 CodePrinter::~CodePrinter() = default;
 CodePrinter::CodePrinter(CodePrinter&&) noexcept = default;

@@ -17,7 +17,7 @@ namespace flambeau::script {
 
 class CodeWriter {
  public:
-  CodeWriter(const Unit& unit, ConstantTable& constants, Dependencies& dependencies, PrintedNames names)
+  CodeWriter(const Unit& unit, ConstantTable& constants, Dependencies& dependencies, ClassNames names)
       : unit_(unit), constants_(constants), dependencies_(dependencies), printed_names_(std::move(names)) {}
 
   void write_class(const Class& written);
@@ -37,7 +37,7 @@ class CodeWriter {
   std::string text_of(const ir::Value* value) const;
   void assign_name(const ir::Value* value);
   void assign_names(std::span<ir::Value* const> values);
-  std::string type_of(const Type& type) const { return type_text(type, printed_names_); }
+  std::string type_of(const Type& type) const { return annotation_text(type, printed_names_); }
   bool is_interface(const Type& type) const;
   const Class* find_class(const Type& type) const;
   void mention(const Type& type);
@@ -85,7 +85,7 @@ class CodeWriter {
   const Unit& unit_;
   ConstantTable& constants_;
   Dependencies& dependencies_;
-  PrintedNames printed_names_;
+  ClassNames printed_names_;
   TaggedText body_;
   std::vector<SourceRange> ranges_ = {SourceRange()};  // the innermost is the one of what is printed now
   size_t level_ = 0;

@@ -54,8 +54,7 @@ std::string complex_text(std::complex<double> value) {
 
 class ConstantPrinter {
  public:
-  ConstantPrinter(ConstantTable& constants, const PrintedNames& names)
-      : constants_(constants), names_(names) {}
+  ConstantPrinter(ConstantTable& constants, const ClassNames& names) : constants_(constants), names_(names) {}
 
   void print(const IValue& value) {
     if (++depth_ > kMostConstantNesting) {
@@ -130,14 +129,14 @@ class ConstantPrinter {
   void print_list(const ListBox& list) {
     // The annotation of a constant has the names that types have themselves.
     const bool is_plain = !list.items.empty() && is_inferred_from_members(list.element, false);
-    if (!is_plain) text_ += fmt::format("annotate({}, ", type_text(Type::list(list.element)));
+    if (!is_plain) text_ += fmt::format("annotate({}, ", annotation_text(Type::list(list.element)));
     print_items(list.items, '[', "]");
     if (!is_plain) text_ += ')';
   }
 
   void print_dict(const DictBox& dict) {
     const bool is_plain = dict.items.size() != 0 && is_inferred_from_members(dict.value, false);
-    if (!is_plain) text_ += fmt::format("annotate({},", type_text(Type::dict(dict.key, dict.value)));
+    if (!is_plain) text_ += fmt::format("annotate({},", annotation_text(Type::dict(dict.key, dict.value)));
     text_ += '{';
     bool is_first = true;
     for (const DictItems::Entry& entry : dict.items.entries()) {
@@ -151,7 +150,7 @@ class ConstantPrinter {
   }
 
   ConstantTable& constants_;
-  const PrintedNames& names_;
+  const ClassNames& names_;
   std::string text_;
   int depth_ = 0;
 };
@@ -169,10 +168,14 @@ size_t ConstantTable::add(const IValue& value) {
   return values_.size() - 1;
 }
 
-std::string constant_text(const IValue& value, ConstantTable& constants, const PrintedNames& names) {
+std::string constant_text(const IValue& value, ConstantTable& constants, const ClassNames& names) {
   ConstantPrinter printer(constants, names);
   printer.print(value);
   return printer.take();
+}
+
+std::string printed_name(const std::string& qualified_name, const ClassNames& names) {
+  return names ? names(qualified_name) : qualified_name;
 }
 
 std::string float_text(double value) {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flambeau/script/printer/type_text.h"
+#include "flambeau/script/types/text.h"
 #include "flambeau/script/values/ivalue.h"
 
 namespace flambeau::script {
@@ -24,7 +24,9 @@ class ConstantTable {
 
 // "0.10000000000000001", "\"a\\n\"", "[1, 2]", "CONSTANTS.c0": what the compiler reads back as that value.
 // Throws Error(kUnsupported) for values that no code can make, and Error(kLimit) for deep nesting.
-std::string constant_text(const IValue& value, ConstantTable& constants, const PrintedNames& names = {});
+std::string constant_text(const IValue& value, ConstantTable& constants, const ClassNames& names = {});
+// What a class or function is called where the text is for.
+std::string printed_name(const std::string& qualified_name, const ClassNames& names);
 // In double quotes, with escapes.
 std::string quoted_text(std::string_view text);
 // A number as a literal that is read back as a float.

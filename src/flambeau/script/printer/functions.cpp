@@ -12,7 +12,14 @@ using ir::Node;
 using ir::NodeKind;
 
 void CodeWriter::write_default(const Argument& argument) {
-  put("=" + constant_text(*argument.default_value, constants_, printed_names_));
+  const IValue& value = *argument.default_value;
+  const bool is_repeated =
+      argument.type.is(TypeKind::kList) && argument.list_size &&
+      (value.is(IValue::Tag::kInt) || value.is(IValue::Tag::kFloat) || value.is(IValue::Tag::kBool));
+  if (!is_repeated) return put("=" + constant_text(value, constants_, printed_names_));
+  std::vector<IValue> items(static_cast<size_t>(*argument.list_size), value);
+  const IValue list = IValue::list(argument.type.element(), std::move(items));
+  put("=" + constant_text(list, constants_, printed_names_));
 }
 
 void CodeWriter::write_function(const Function& function, bool with_first_type) {

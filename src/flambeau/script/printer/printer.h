@@ -11,7 +11,7 @@
 
 #include "flambeau/script/printer/constants.h"
 #include "flambeau/script/printer/tagged_text.h"
-#include "flambeau/script/printer/type_text.h"
+#include "flambeau/script/types/text.h"
 #include "flambeau/script/unit.h"
 
 namespace flambeau::script {
@@ -43,7 +43,7 @@ class CodeWriter;
 class CodePrinter {
  public:
   // All four outlive the printer. The unit says what the classes are that types name.
-  CodePrinter(const Unit& unit, ConstantTable& constants, Dependencies& dependencies, PrintedNames names);
+  CodePrinter(const Unit& unit, ConstantTable& constants, Dependencies& dependencies, ClassNames names);
   ~CodePrinter();
   CodePrinter(CodePrinter&&) noexcept;
   CodePrinter& operator=(CodePrinter&&) noexcept;

@@ -39,7 +39,7 @@ void CodeWriter::write_assignment(std::span<Value* const> targets, std::span<Val
   if (targets.size() == 1) {
     const Value* target = targets[0];
     if (is_union(target->type()) && !expressions_.contains(target) && annotated_.insert(target).second) {
-      put(" : " + type_text(target->type()));
+      put(" : " + annotation_text(target->type()));
     }
   }
   put(" = ");
@@ -231,7 +231,7 @@ void CodeWriter::write_expression_node(const Node& node) {
     assign_name(node.output());
     indent();
     append_use(body_, node.output());
-    put(fmt::format(" : {} = ", type_text(node.output()->type())));
+    put(fmt::format(" : {} = ", annotation_text(node.output()->type())));
     append_use(body_, node.input(0));
     put("[");
     append_use(body_, node.input(1));
