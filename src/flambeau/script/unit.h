@@ -191,6 +191,10 @@ class Unit {
   // Held by whoever compiles: a unit has one compiler at a time.
   std::recursive_mutex& compiler_lock() const { return *lock_; }
   int64_t next_warn_id() { return next_warn_id_++; }
+  // Of library_graph: by the texts of the library, which stay where they are. For whoever holds the lock.
+  std::unordered_map<const char*, std::shared_ptr<const ir::Graph>>& library_graphs() {
+    return library_graphs_;
+  }
 
  private:
   friend class Function;
@@ -208,6 +212,7 @@ class Unit {
   Resolver resolver_;
   std::shared_ptr<std::recursive_mutex> lock_;
   int64_t next_warn_id_ = 0;
+  std::unordered_map<const char*, std::shared_ptr<const ir::Graph>> library_graphs_;
 };
 
 }  // namespace flambeau::script

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/script/compiler/library.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/operator_table.h"
 #include "flambeau/script/passes/load.h"
+#include "flambeau/script/unit.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
@@ -12,21 +14,15 @@ namespace flambeau::script {
 using ir::Node;
 using ir::NodeKind;
 
-void replace_old_operators(ir::Graph& graph, const LoadContext& context) {
-  if (!context.archive_version) return;
+void replace_old_operators(ir::Graph& graph, Unit& unit) {
   std::vector<std::pair<Node*, const Upgrader*>> found;
   ir::for_each_node(graph.block(), [&](Node& node) {
     if (!node.is(NodeKind::kOperator)) return;
-    const Upgrader* upgrader = context.unit.operator_table().overload(*node.op).upgrader;
-    if (upgrader == nullptr) upgrader = find_upgrader(node.op->schema.name, *context.archive_version);
+    const Upgrader* upgrader = unit.operator_table().overload(*node.op).upgrader;
     if (upgrader != nullptr) found.emplace_back(&node, upgrader);
   });
-  Node* outer_place = graph.insert_point();
   for (const auto& [node, upgrader] : found) {
-    if (!context.upgrader_graph) {
-      throw Error(ErrorCode::kInternal, fmt::format("nobody compiles the upgrader {}", upgrader->name));
-    }
-    const std::shared_ptr<const ir::Graph> body = context.upgrader_graph(*upgrader);
+    const std::shared_ptr<const ir::Graph> body = library_graph(unit, upgrader->text);
     graph.set_insert_point(node);
     const std::vector<ir::Value*> outputs = graph.inline_graph(*body, node->inputs());
     if (outputs.size() != node->outputs().size()) {
@@ -34,11 +30,9 @@ void replace_old_operators(ir::Graph& graph, const LoadContext& context) {
                                                     upgrader->name, outputs.size(), node->outputs().size()));
     }
     for (size_t i = 0; i < outputs.size(); ++i) node->output(i)->replace_uses_with(outputs[i]);
-    if (outer_place == node)
-      outer_place = node->next() != nullptr ? node->next() : node->block()->return_node();
     node->destroy();
   }
-  graph.set_insert_point(outer_place);
+  graph.set_insert_point(graph.block());
 }
 
 }  // namespace flambeau::script
