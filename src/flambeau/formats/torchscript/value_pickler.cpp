@@ -34,7 +34,7 @@ std::string ValuePickler::pickle(const IValue& value) {
   return pickle::write_torch(*root);
 }
 
-Node* ValuePickler::save(const IValue& value, int depth) {
+Node* ValuePickler::save(const IValue& value, int depth, uint32_t copies) {
   switch (value.tag()) {
     case IValue::Tag::kNone:
       return tree_.none();
@@ -64,7 +64,7 @@ Node* ValuePickler::save(const IValue& value, int depth) {
   }
   Node* node = save_boxed(value, depth);
   done_[value.identity()] = node;
-  const uint32_t own = kept_.contains(value.identity()) ? 2 : 1;
+  const uint32_t own = copies + (kept_.contains(value.identity()) ? 1 : 0);
   if (value.owners() > own) Tree::set_memoized(node);
   return node;
 }
@@ -134,9 +134,9 @@ Node* ValuePickler::save_list(const IValue& value, int depth) {
 Node* ValuePickler::save_dict(const IValue& value, int depth) {
   const DictBox& dict = value.as_dict();
   Node* node = tree_.dict();
-  for (const DictItems::Entry& entry : dict.items.entries()) {
-    Node* key = save(entry.key, depth + 1);
-    tree_.set_item(node, key, save(entry.value, depth + 1));
+  for (const DictItems::Entry& entry : dict.items.entries()) {  // which are copies
+    Node* key = save(entry.key, depth + 1, 2);
+    tree_.set_item(node, key, save(entry.value, depth + 1, 2));
   }
   return tagged(node, Type::dict(dict.key, dict.value));
 }

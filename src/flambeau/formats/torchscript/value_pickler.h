@@ -44,7 +44,8 @@ class ValuePickler {
   const std::vector<Met>& classes() const { return classes_; }
 
  private:
-  pickle::Node* save(const IValue& value, int depth);
+  // `copies`: how many of its owners are one and the same.
+  pickle::Node* save(const IValue& value, int depth, uint32_t copies = 1);
   pickle::Node* save_boxed(const IValue& value, int depth);
   pickle::Node* save_list(const IValue& value, int depth);
   pickle::Node* save_dict(const IValue& value, int depth);
