@@ -52,7 +52,7 @@ class CodeCollector {
     std::string qualifier = dot == std::string::npos ? std::string() : name.substr(0, dot);
     const auto [place, is_new] = by_qualifier_.try_emplace(qualifier, files_.size());
     if (is_new) {
-      files_.push_back({std::move(qualifier), CodePrinter(unit_, constants_, mentioned_, PrintedNames())});
+      files_.push_back({std::move(qualifier), CodePrinter(unit_, constants_, mentioned_, ClassNames())});
     }
     return files_[place->second].printer;
   }
