@@ -11,10 +11,9 @@ namespace {
 using Tag = IValue::Tag;
 
 bool is_tuple(const std::vector<IValue>& items, std::span<const Type> types, const script::Unit& unit) {
-  return items.size() == types.size() && std::equal(items.begin(), items.end(), types.begin(),
-                                                    [&](const IValue& item, const Type& type) {
-                                                      return is_instance(item, type, unit);
-                                                    });
+  return items.size() == types.size() &&
+         std::equal(items.begin(), items.end(), types.begin(),
+                    [&](const IValue& item, const Type& type) { return is_instance(item, type, unit); });
 }
 
 // Of an interface: the class has all of its methods.
@@ -103,7 +102,12 @@ bool is_instance(const IValue& value, const Type& type, const script::Unit& unit
       return value.is(Tag::kFuture) && value.as_future().is_await;
     case TypeKind::kClass:
       return is_of_class(value, type, unit);
+    case TypeKind::kAnyList:
+      return value.is(Tag::kList);
+    case TypeKind::kAnyTuple:
+      return value.is(Tag::kTuple);
     case TypeKind::kVariable:
+    case TypeKind::kFunction:
     case TypeKind::kRRef:
       return false;
   }

@@ -17,24 +17,24 @@ using script::ListBox;
   throw Error(ErrorCode::kInvalidArgument, fmt::format("KeyError: {}", printable(text_of(call, key))));
 }
 
-IValue get(Call& call, DictBox& dict, const IValue& key) {
+IValue dict_get(Call& call, DictBox& dict, const IValue& key) {
   const IValue* const found = dict.items.find(key);
   if (found == nullptr) fail_key(call, key);
   return *found;
 }
 
-IValue get_or(DictBox& dict, const IValue& key, const IValue& otherwise) {
+IValue dict_get_or(DictBox& dict, const IValue& key, const IValue& otherwise) {
   const IValue* const found = dict.items.find(key);
   return found == nullptr ? otherwise : *found;
 }
 
-IValue pop(Call& call, DictBox& dict, const IValue& key) {
-  IValue value = get(call, dict, key);
+IValue dict_pop(Call& call, DictBox& dict, const IValue& key) {
+  IValue value = dict_get(call, dict, key);
   dict.items.remove(key);
   return value;
 }
 
-IValue pop_or(DictBox& dict, const IValue& key, const IValue& otherwise) {
+IValue dict_pop_or(DictBox& dict, const IValue& key, const IValue& otherwise) {
   const IValue* const found = dict.items.find(key);
   if (found == nullptr) return otherwise;
   IValue value = *found;
@@ -43,7 +43,7 @@ IValue pop_or(DictBox& dict, const IValue& key, const IValue& otherwise) {
 }
 
 // The first one: a quirk of PyTorch's.
-IValue pop_item(DictBox& dict) {
+IValue first_pair(DictBox& dict) {
   if (dict.items.size() == 0) throw Error(ErrorCode::kInvalidArgument, "popitem(): dictionary is empty");
   DictItems::Entry entry = dict.items.take_first();
   return IValue::tuple({std::move(entry.key), std::move(entry.value)});
@@ -60,7 +60,7 @@ void update(DictBox& dict, DictBox& by) {
     dict.items.set(std::move(entry.key), std::move(entry.value));
 }
 
-IValue copy_of(DictBox& dict) {
+IValue dict_copy(DictBox& dict) {
   IValue copy = IValue::dict(dict.key, dict.value);
   update(copy.as_dict(), dict);
   return copy;
@@ -98,26 +98,26 @@ IValue from_pairs(ListBox& list) {
 void define_dicts(Builtins& builtins) {
   const Definer define(builtins);
   for (const std::string kind : {"str", "int", "float", "bool", "complex", "Tensor"}) {
-    define("aten::__getitem__.Dict_" + kind, get);
-    define("aten::get." + kind, [](DictBox& dict, const IValue& key) { return get_or(dict, key, {}); });
-    define("aten::get.default_" + kind, get_or);
+    define("aten::__getitem__.Dict_" + kind, dict_get);
+    define("aten::get." + kind, [](DictBox& dict, const IValue& key) { return dict_get_or(dict, key, {}); });
+    define("aten::get.default_" + kind, dict_get_or);
     define("aten::__contains__." + kind,
            [](DictBox& dict, const IValue& key) { return dict.items.find(key) != nullptr; });
     define("aten::_set_item." + kind,
            [](DictBox& dict, const IValue& key, const IValue& value) { dict.items.set(key, value); });
     define("aten::setdefault." + kind, set_default);
-    define("aten::Delete.Dict_" + kind, [](Call& call, DictBox& dict, const IValue& key) { pop(call, dict, key); });
-    define("aten::pop.Dict_" + kind, pop);
-    define("aten::pop.Dict_default_" + kind, pop_or);
-    define("aten::popitem." + kind, pop_item);
+    define("aten::Delete.Dict_" + kind, [](Call& call, DictBox& dict, const IValue& key) { dict_pop(call, dict, key); });
+    define("aten::pop.Dict_" + kind, dict_pop);
+    define("aten::pop.Dict_default_" + kind, dict_pop_or);
+    define("aten::popitem." + kind, first_pair);
     define("aten::clear." + kind, [](DictBox& dict) { dict.items.clear(); });
     define("aten::update." + kind, update);
     define("aten::len.Dict_" + kind, [](DictBox& dict) { return static_cast<int64_t>(dict.items.size()); });
     define("aten::keys." + kind, keys);
     define("aten::values." + kind, values);
     define("aten::items." + kind, pairs);
-    define("aten::copy.Dict_" + kind, copy_of);
-    define("aten::dict.Dict_" + kind, copy_of);
+    define("aten::copy.Dict_" + kind, dict_copy);
+    define("aten::dict.Dict_" + kind, dict_copy);
     define("aten::dict." + kind, from_pairs);
   }
   define("aten::dict", [](Call& call) { call.give(IValue::dict(TypeKind::kString, TypeKind::kTensor)); });

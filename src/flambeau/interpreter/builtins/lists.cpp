@@ -23,25 +23,25 @@ size_t place_in(const ListBox& list, int64_t index) {
 
 IValue like(const ListBox& list, Items items) { return IValue::list(list.element, std::move(items)); }
 
-IValue copy_of(ListBox& list) {
+IValue list_copy(ListBox& list) {
   require_room(list.items.size(), sizeof(IValue));
   return like(list, list.items);
 }
 
 // Gives the list back, as the one it is.
-void append(Call& call) {
+void list_append(Call& call) {
   ListBox& list = call[0].as_list();
   list.items.push_back(call.take(1));
   call.give(call.take(0));
 }
 
-void insert(ListBox& list, int64_t index, const IValue& value) {
+void list_insert(ListBox& list, int64_t index, const IValue& value) {
   const auto size = static_cast<int64_t>(list.items.size());
   const int64_t place = std::clamp<int64_t>(place_of(index, list.items.size()), 0, size);
   list.items.insert(list.items.begin() + place, value);
 }
 
-IValue pop(ListBox& list, int64_t index) {
+IValue list_pop(ListBox& list, int64_t index) {
   if (list.items.empty()) throw Error(ErrorCode::kInvalidArgument, "pop from empty list");
   const size_t place = place_in(list, index);
   IValue value = std::move(list.items[place]);
@@ -69,7 +69,7 @@ IValue repeated(const ListBox& list, int64_t times) {
   return like(list, std::move(items));
 }
 
-IValue sliced(const ListBox& list, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+IValue sliced_list(const ListBox& list, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
   const Slice slice = slice_of(list.items.size(), start, end, step);
   require_room(static_cast<uint64_t>(slice.count), sizeof(IValue));
   Items items;
@@ -93,7 +93,7 @@ std::optional<size_t> find(Call& call, const ListBox& list, const IValue& value)
   return {};
 }
 
-void remove(Call& call, ListBox& list, const IValue& value) {
+void list_remove(Call& call, ListBox& list, const IValue& value) {
   const std::optional<size_t> place = find(call, list, value);
   if (!place) throw Error(ErrorCode::kInvalidArgument, "list.remove(x): x not in list");
   list.items.erase(list.items.begin() + static_cast<std::ptrdiff_t>(*place));
@@ -229,19 +229,19 @@ void define_lists(Builtins& builtins) {
     place = call.take(2);
     call.give(call.take(0));
   });
-  define("aten::append.t", append);
-  define("aten::insert.t", insert);
-  define("aten::pop.t", pop);
+  define("aten::append.t", list_append);
+  define("aten::insert.t", list_insert);
+  define("aten::pop.t", list_pop);
   define("aten::Delete.t", [](ListBox& list, int64_t index) {
     if (list.items.empty()) throw Error(ErrorCode::kInvalidArgument, "pop index out of range");
-    pop(list, index);
+    list_pop(list, index);
   });
   define("aten::extend.t", [](ListBox& list, ListBox& by) { extend(list, by); });
   define("aten::clear.t", [](ListBox& list) { list.items.clear(); });
   define("aten::reverse.t", [](ListBox& list) { std::reverse(list.items.begin(), list.items.end()); });
-  define({"aten::copy.t", "aten::list.t"}, copy_of);
+  define({"aten::copy.t", "aten::list.t"}, list_copy);
   define("aten::add.t", [](ListBox& a, ListBox& b) {
-    IValue sum = copy_of(a);
+    IValue sum = list_copy(a);
     extend(sum.as_list(), b);
     return sum;
   });
@@ -256,11 +256,11 @@ void define_lists(Builtins& builtins) {
     return call[0];
   });
   define("aten::slice.t", [](ListBox& list, std::optional<int64_t> start, std::optional<int64_t> end,
-                             int64_t step) { return sliced(list, start, end, step); });
+                             int64_t step) { return sliced_list(list, start, end, step); });
   define("aten::len.t", [](ListBox& list) { return static_cast<int64_t>(list.items.size()); });
   define("aten::len.any", [](const IValue& list) { return static_cast<int64_t>(list.items().size()); });
   for (const char* const kind : {"int", "float", "bool", "Tensor", "str"}) {
-    define(std::string("aten::remove.") + kind, remove);
+    define(std::string("aten::remove.") + kind, list_remove);
     define(std::string("aten::index.list_") + kind, index_of);
     define(std::string("aten::count.") + kind, count_in);
   }

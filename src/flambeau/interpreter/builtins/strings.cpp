@@ -17,8 +17,7 @@ Slice slice_of(size_t size, std::optional<int64_t> start, std::optional<int64_t>
   if (step == INT64_MIN) throw Error(ErrorCode::kInvalidArgument, "List slice step is out of bounds");
   const auto length = static_cast<int64_t>(size);
   // PyTorch keeps the largest int for "not given".
-  if (start == INT64_MAX) start.reset();
-  if (end == INT64_MAX) end.reset();
+  const int64_t first = start.value_or(INT64_MAX), last = end.value_or(INT64_MAX);
   const auto within = [&](int64_t place) {
     if (place < 0) {
       place += length;
@@ -26,8 +25,8 @@ Slice slice_of(size_t size, std::optional<int64_t> start, std::optional<int64_t>
     }
     return place >= length ? (step < 0 ? length - 1 : length) : place;
   };
-  const int64_t from = start ? within(*start) : step < 0 ? length - 1 : 0;
-  const int64_t to = end ? within(*end) : step < 0 ? -1 : length;
+  const int64_t from = first != INT64_MAX ? within(first) : step < 0 ? length - 1 : 0;
+  const int64_t to = last != INT64_MAX ? within(last) : step < 0 ? -1 : length;
   int64_t count = 0;
   if (step < 0 && to < from) count = (from - to - 1) / -step + 1;
   if (step > 0 && from < to) count = (to - from - 1) / step + 1;
@@ -162,7 +161,7 @@ std::string stripped(const std::string& text, const std::string& characters, boo
   return text.substr(begin, end - begin);
 }
 
-std::string at(const std::string& text, int64_t index) {
+std::string character_at(const std::string& text, int64_t index) {
   const int64_t place = place_of(index, text.size());
   if (place < 0 || place >= static_cast<int64_t>(text.size())) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -171,7 +170,7 @@ std::string at(const std::string& text, int64_t index) {
   return {text[static_cast<size_t>(place)]};
 }
 
-std::string sliced(const std::string& text, std::optional<int64_t> start, std::optional<int64_t> end,
+std::string sliced_text(const std::string& text, std::optional<int64_t> start, std::optional<int64_t> end,
                    int64_t step) {
   const Slice slice = slice_of(text.size(), start, end, step);
   if (slice.step == 1) return text.substr(static_cast<size_t>(slice.start), static_cast<size_t>(slice.count));
@@ -252,8 +251,8 @@ void define_strings(Builtins& builtins) {
     require_room(a.size() + b.size());
     return a + b;
   });
-  define({"aten::__getitem__.str", "prim::StringIndex"}, at);
-  define("aten::slice.str", sliced);
+  define({"aten::__getitem__.str", "prim::StringIndex"}, character_at);
+  define("aten::slice.str", sliced_text);
   define("aten::len.str", [](const std::string& text) { return static_cast<int64_t>(text.size()); });
   define("aten::join", joined);
   define("aten::list", characters_of);

@@ -164,6 +164,13 @@ bool DictItems::remove(const IValue& key) {
   return true;
 }
 
+DictItems::Entry DictItems::take_first() {
+  while (!order_[first_]) ++first_;
+  Entry first = *order_[first_];
+  remove(first.key);
+  return first;
+}
+
 DictItems::Entry DictItems::take_last() {
   while (!order_.back()) {
     order_.pop_back();
@@ -179,6 +186,7 @@ void DictItems::clear() {
   const std::vector<std::optional<Entry>> removed = std::exchange(order_, {});
   table_.clear();
   removed_ = 0;
+  first_ = 0;
   used_slots_ = 0;
 }
 
@@ -202,6 +210,7 @@ void DictItems::rebuild() {
   if (removed_ != 0) {
     std::erase_if(order_, [](const std::optional<Entry>& entry) { return !entry; });
     removed_ = 0;
+    first_ = 0;
   }
   if (order_.size() >= std::numeric_limits<uint32_t>::max() / 4)
     throw Error(ErrorCode::kLimit, "a dict holds over a billion keys");

@@ -59,7 +59,8 @@ class DictItems {
   // A key that is there keeps its place.
   void set(IValue key, IValue value);
   bool remove(const IValue& key);
-  // The last one in order, taken out. There is one.
+  // The first or the last one in order, taken out. There is one.
+  Entry take_first();
   Entry take_last();
   void clear();
   // In order.
@@ -77,6 +78,7 @@ class DictItems {
   uint64_t seed_ = 0;                        // so that nobody can choose keys of one hash
   size_t used_slots_ = 0;                    // of the table
   size_t removed_ = 0;                       // of order_
+  size_t first_ = 0;                         // all before it in order_ were removed
 };
 
 struct DictBox : IValue::Box {
