@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/interpreter/instance.h"
+#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::interpreter {
@@ -50,7 +50,7 @@ std::optional<IValue> fit_tuple(const IValue& value, std::span<const Type> types
 }  // namespace
 
 std::optional<IValue> fit(const IValue& value, const Type& type, const script::Unit& unit) {
-  if (is_instance(value, type, unit)) return value;
+  if (script::is_instance(&unit, value, type)) return value;
   switch (type.kind()) {
     case TypeKind::kOptional:
       return fit(value, type.element(), unit);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/interpreter/instance.h"
+#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/operators.h"
 
@@ -204,7 +204,7 @@ IValue Machine::run_frames(size_t bottom) {
       case Opcode::kIsInstance: {
         bool is_one = false;
         for (const Type& type : code->type_lists[in.index])
-          is_one = is_one || is_instance(window.input(0), type, program_->unit());
+          is_one = is_one || script::is_instance(&program_->unit(), window.input(0), type);
         window.give(results, is_one);
         break;
       }

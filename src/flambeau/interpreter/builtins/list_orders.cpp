@@ -8,7 +8,6 @@
 #include "flambeau/interpreter/builtins/numbers.h"
 #include "flambeau/interpreter/builtins/sequences.h"
 #include "flambeau/interpreter/builtins/tensors.h"
-#include "flambeau/interpreter/instance.h"
 #include "flambeau/interpreter/machine.h"
 
 namespace flambeau::interpreter {
