@@ -53,11 +53,11 @@ class Operand {
 constexpr size_t kMostOperands = size_t{1} << 29;
 
 enum class Opcode : uint8_t {
-  kBuiltin,   // index: builtins
-  kOperator,  // index: operators
-  kMove,      // (value) -> (value)
-  kClear,     // (registers...): their values are let go
-  kJump,      // index: the instruction to go on with
+  kBuiltin,     // index: builtins
+  kOperator,    // index: operators
+  kMove,        // (value) -> (value)
+  kClear,       // (registers...): their values are let go
+  kJump,        // index: the instruction to go on with
   kJumpUnless,  // (condition)
   kLoopBegin,   // (most turns, condition) -> (turn): turn 0, or the jump
   kLoopNext,    // (turn, most turns, condition): the next turn, and the jump back
@@ -74,7 +74,7 @@ enum class Opcode : uint8_t {
   kTupleSlice,   // (tuple) -> (tuple), index: slices
   kList,         // index: types, the element
   kUnpackList,
-  kDict,       // (key, value, ...), index: types, the dict
+  kDict,          // (key, value, ...), index: types, the dict
   kGetAttribute,  // (object) -> (value), index: attributes
   kSetAttribute,  // (object, value)
   kCreateObject,  // index: classes

@@ -23,7 +23,8 @@ Value list_value(const std::vector<IValue>& items, const Type& element) {
     case TypeKind::kInt:
     case TypeKind::kSymInt: {
       Dims numbers;
-      for (const IValue& item : items) numbers.push_back(item.is(Tag::kBool) ? item.as_bool() : item.as_int());
+      for (const IValue& item : items)
+        numbers.push_back(item.is(Tag::kBool) ? item.as_bool() : item.as_int());
       return numbers;
     }
     case TypeKind::kFloat: {
@@ -163,7 +164,9 @@ IValue to_ivalue(Value value, const Type& type) {
 IValue to_ivalue(Value value) {
   struct Maker {
     IValue operator()(std::monostate) const { return {}; }
-    IValue operator()(Tensor& tensor) const { return tensor.defined() ? IValue(std::move(tensor)) : IValue(); }
+    IValue operator()(Tensor& tensor) const {
+      return tensor.defined() ? IValue(std::move(tensor)) : IValue();
+    }
     IValue operator()(TensorList& list) const { return list_of(TypeKind::kTensor, list); }
     IValue operator()(int64_t number) const { return number; }
     IValue operator()(const Dims& list) const { return list_of(TypeKind::kInt, list); }

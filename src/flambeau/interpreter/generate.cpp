@@ -333,8 +333,7 @@ void Generator::one_node(const ir::Node& node) {
     case NodeKind::kTupleSlice:
       return plain(Opcode::kTupleSlice, added(code_->slices, std::pair(node.begin, node.end)));
     case NodeKind::kListConstruct:
-      return plain(Opcode::kList,
-                   added(code_->types, node.output()->type().without_optional().element()));
+      return plain(Opcode::kList, added(code_->types, node.output()->type().without_optional().element()));
     case NodeKind::kListUnpack:
       return plain(Opcode::kUnpackList);
     case NodeKind::kDictConstruct:

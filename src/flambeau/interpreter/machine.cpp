@@ -140,13 +140,14 @@ void Machine::pop() {
 
 IValue Machine::run(const Code& code, std::vector<IValue> arguments) {
   if (arguments.size() != code.argument_count) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} takes {} arguments, {} are given",
-                                                         printable(code.function), code.argument_count,
-                                                         arguments.size()));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} takes {} arguments, {} are given", printable(code.function),
+                            code.argument_count, arguments.size()));
   }
   if (runs_ >= kMostRuns) {
-    throw Error(ErrorCode::kLimit,
-                fmt::format("more than {} builtins that call the script stand inside of each other", kMostRuns));
+    throw Error(
+        ErrorCode::kLimit,
+        fmt::format("more than {} builtins that call the script stand inside of each other", kMostRuns));
   }
   const size_t bottom = frames_.size();
   push(code, kNoResult);
@@ -212,8 +213,8 @@ std::exception_ptr Machine::located(size_t bottom) const {
   } catch (...) {
     return std::current_exception();
   }
-  return std::make_exception_ptr(
-      ScriptError(Error(ErrorCode::kLimit, "there is no memory for what the script makes"), {}, trace(bottom)));
+  return std::make_exception_ptr(ScriptError(
+      Error(ErrorCode::kLimit, "there is no memory for what the script makes"), {}, trace(bottom)));
 }
 
 // Takes the frames off that an error left: all above `bottom`, or down to one that was forked, whose future

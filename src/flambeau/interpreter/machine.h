@@ -1,5 +1,5 @@
-// Runs code: frames on a stack of its own, within budgets. A machine is for one thread; it keeps what a run of
-// PyTorch's would keep in the process: the generator, the switch for gradients, which warnings were given.
+// Runs code: frames on a stack of its own, within budgets. A machine is for one thread; it keeps what a run
+// of PyTorch's would keep in the process: the generator, the switch for gradients, which warnings were given.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ enum class Capability : uint32_t {
 };
 
 struct MachineOptions {
-  uint64_t most_steps = 0;                         // turns of loops, calls, operators; 0 for no bound
-  size_t most_depth = 10000;                       // frames at once
-  uint64_t most_output = uint64_t{64} << 20;       // bytes that are printed
-  uint32_t granted = 0;                            // Capability
-  std::function<void(std::string_view)> print;     // a line, with its end; null drops it
-  std::function<void(const std::string&)> warn;    // a message; null drops it
-  kernels::Generator* generator = nullptr;         // null: drawing random numbers throws
-  bool is_grad_enabled = true;                     // what scripts are told that ask
+  uint64_t most_steps = 0;                       // turns of loops, calls, operators; 0 for no bound
+  size_t most_depth = 10000;                     // frames at once
+  uint64_t most_output = uint64_t{64} << 20;     // bytes that are printed
+  uint32_t granted = 0;                          // Capability
+  std::function<void(std::string_view)> print;   // a line, with its end; null drops it
+  std::function<void(const std::string&)> warn;  // a message; null drops it
+  kernels::Generator* generator = nullptr;       // null: drawing random numbers throws
+  bool is_grad_enabled = true;                   // what scripts are told that ask
 };
 
 class Machine {
@@ -99,10 +99,10 @@ class Machine {
   struct Frame {
     const Code* code = nullptr;
     IValue* registers = nullptr;
-    uint32_t next = 0;      // the instruction to run next
-    uint32_t result = 0;    // the caller's register for the value; kNoResult
-    bool is_fork = false;   // the value becomes a future
-    size_t entered = 0;     // how many objects were entered when it began
+    uint32_t next = 0;     // the instruction to run next
+    uint32_t result = 0;   // the caller's register for the value; kNoResult
+    bool is_fork = false;  // the value becomes a future
+    size_t entered = 0;    // how many objects were entered when it began
   };
   static constexpr uint32_t kNoResult = UINT32_MAX;
 
@@ -140,7 +140,7 @@ class Machine {
   uint64_t steps_before_ = 0;
   uint64_t printed_ = 0;
   bool is_grad_enabled_ = true;
-  int runs_ = 0;  // inside of each other
+  int runs_ = 0;                     // inside of each other
   std::shared_ptr<Machine*> alive_;  // for awaitables, which may outlive it
 };
 

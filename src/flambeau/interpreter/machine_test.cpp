@@ -20,8 +20,7 @@ class MachineTest : public testing::Test {
  protected:
   std::shared_ptr<const SchemaTable> operators = std::make_shared<SchemaTable>();
   std::shared_ptr<script::Unit> unit = std::make_shared<script::Unit>(operators);
-  std::shared_ptr<Program> program =
-      std::make_shared<Program>(unit, std::make_shared<const ops::Library>());
+  std::shared_ptr<Program> program = std::make_shared<Program>(unit, std::make_shared<const ops::Library>());
   ThreadPool pool{1};
   MachineOptions options;
 

@@ -7,7 +7,8 @@
 namespace flambeau::interpreter {
 namespace {
 
-[[noreturn, gnu::cold]] void fail_member(const script::Class& type, const char* what, const std::string& name) {
+[[noreturn, gnu::cold]] void fail_member(const script::Class& type, const char* what,
+                                         const std::string& name) {
   throw Error(ErrorCode::kNotFound,
               fmt::format("{} has no {} '{}'", printable(type.qualified_name()), what, printable(name)));
 }
@@ -31,9 +32,8 @@ IValue& Machine::slot_of(AttributeSite& site, const IValue& object) const {
 
 CodeSlot& Machine::method_of(MethodSite& site, const IValue& object) const {
   if (!object.is(IValue::Tag::kObject)) [[unlikely]] {
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("the method '{}' of {} cannot be called", printable(site.name),
-                            printable(object.kind_name())));
+    throw Error(ErrorCode::kUnsupported, fmt::format("the method '{}' of {} cannot be called",
+                                                     printable(site.name), printable(object.kind_name())));
   }
   const std::shared_ptr<const script::Class>& type = object.as_object().type;
   const ByClass<CodeSlot*>::Entry* entry = site.targets.last();

@@ -23,8 +23,7 @@ const Code& Program::make_code(CodeSlot& slot) const {
   // One compiler at a time, before our own lock: making code asks for the slots of what it calls.
   const std::scoped_lock compiling(unit_->compiler_lock());
   if (const Code* const made = slot.code.load(std::memory_order_acquire)) return *made;
-  std::shared_ptr<const Code> code =
-      generate(*this, slot.function->graph(), slot.function->qualified_name());
+  std::shared_ptr<const Code> code = generate(*this, slot.function->graph(), slot.function->qualified_name());
   const std::scoped_lock lock(mutex_);
   Held& held = *slots_.at(slot.function);
   held.code = std::move(code);

@@ -33,8 +33,8 @@ class Registers {
   uint32_t count_ = 0;
 };
 
-// Moves that happen at once, as moves one after the other: a value that would be overwritten before it is read
-// goes through a register of its own. Each goal occurs once.
+// Moves that happen at once, as moves one after the other: a value that would be overwritten before it is
+// read goes through a register of its own. Each goal occurs once.
 struct Move {
   Operand from;
   uint32_t to = 0;

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/operators.h"
+#include "flambeau/script/types/runtime_type.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -174,8 +174,7 @@ IValue Machine::run_frames(size_t bottom) {
         window.give(results, IValue::tuple(window.take_all(in.input_count)));
         continue;
       case Opcode::kNamedTuple:
-        window.give(results,
-                    IValue::named_tuple(window.take_all(in.input_count), code->classes[in.index]));
+        window.give(results, IValue::named_tuple(window.take_all(in.input_count), code->classes[in.index]));
         continue;
       case Opcode::kUnpackTuple:
         unpack(window, in, "tuple");

@@ -46,11 +46,16 @@ namespace {
 struct Add {
   template <typename A, typename B>
   static auto of(A a, B b) {
-    if constexpr (std::is_same_v<A, int64_t> && std::is_same_v<B, int64_t>) return wrapping_add(a, b);
-    else if constexpr (kIsComplex<A> && !kIsComplex<B>) return a + static_cast<double>(b);
-    else if constexpr (kIsComplex<B> && !kIsComplex<A>) return static_cast<double>(a) + b;
-    else if constexpr (kIsComplex<A>) return a + b;
-    else return static_cast<double>(a) + static_cast<double>(b);
+    if constexpr (std::is_same_v<A, int64_t> && std::is_same_v<B, int64_t>)
+      return wrapping_add(a, b);
+    else if constexpr (kIsComplex<A> && !kIsComplex<B>)
+      return a + static_cast<double>(b);
+    else if constexpr (kIsComplex<B> && !kIsComplex<A>)
+      return static_cast<double>(a) + b;
+    else if constexpr (kIsComplex<A>)
+      return a + b;
+    else
+      return static_cast<double>(a) + static_cast<double>(b);
   }
 };
 struct Subtract {
@@ -58,24 +63,30 @@ struct Subtract {
   static auto of(A a, B b) {
     if constexpr (std::is_same_v<A, int64_t> && std::is_same_v<B, int64_t>)
       return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-    else if constexpr (kIsComplex<A> && !kIsComplex<B>) return a - static_cast<double>(b);
+    else if constexpr (kIsComplex<A> && !kIsComplex<B>)
+      return a - static_cast<double>(b);
     // Zero minus an imaginary part, not its opposite: the sign of zero tells.
     else if constexpr (kIsComplex<B> && !kIsComplex<A>)
       return Complex(static_cast<double>(a) - b.real(), 0.0 - b.imag());
-    else if constexpr (kIsComplex<A>) return a - b;
-    else return static_cast<double>(a) - static_cast<double>(b);
+    else if constexpr (kIsComplex<A>)
+      return a - b;
+    else
+      return static_cast<double>(a) - static_cast<double>(b);
   }
 };
 struct Multiply {
   template <typename A, typename B>
   static auto of(A a, B b) {
-    if constexpr (std::is_same_v<A, int64_t> && std::is_same_v<B, int64_t>) return wrapping_multiply(a, b);
+    if constexpr (std::is_same_v<A, int64_t> && std::is_same_v<B, int64_t>)
+      return wrapping_multiply(a, b);
     else if constexpr (kIsComplex<A> && !kIsComplex<B>)
       return Complex(a.real() * static_cast<double>(b), a.imag() * static_cast<double>(b));
     else if constexpr (kIsComplex<B> && !kIsComplex<A>)
       return Complex(static_cast<double>(a) * b.real(), static_cast<double>(a) * b.imag());
-    else if constexpr (kIsComplex<A>) return times(a, b);
-    else return static_cast<double>(a) * static_cast<double>(b);
+    else if constexpr (kIsComplex<A>)
+      return times(a, b);
+    else
+      return static_cast<double>(a) * static_cast<double>(b);
   }
 };
 struct FloorDivide {
@@ -125,7 +136,8 @@ void define_complex(const Definer& define, const std::string& name) {
   define(name + ".float_complex", [](double a, Complex b) { return Op::of(a, b); });
   define(name + ".complex_float", [](Complex a, double b) { return Op::of(a, b); });
   define(name, [](const IValue& a, const IValue& b) {
-    return with_number(a, [&](auto x) { return with_number(b, [&](auto y) { return IValue(Op::of(x, y)); }); });
+    return with_number(a,
+                       [&](auto x) { return with_number(b, [&](auto y) { return IValue(Op::of(x, y)); }); });
   });
 }
 
@@ -136,7 +148,8 @@ double power(double base, double exponent) {
 }
 
 void define_quotients(const Definer& define) {
-  define("aten::div.int", [](int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); });
+  define("aten::div.int",
+         [](int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); });
   define("aten::div.float", [](double a, double b) { return a / b; });
   define("aten::div.complex", [](Complex a, Complex b) { return divided(a, b); });
   define("aten::div", [](const IValue& a, const IValue& b) { return float_of(a) / float_of(b); });
@@ -214,8 +227,7 @@ void define_bits(const Definer& define) {
   define("aten::__or__.int", [](int64_t a, int64_t b) { return a | b; });
   define("aten::__xor__.int", [](int64_t a, int64_t b) { return a ^ b; });
   define("aten::__lshift__.int", shifted_left);
-  define("aten::__rshift__.int",
-         [](int64_t a, int64_t b) { return a >> (static_cast<uint64_t>(b) & 63); });
+  define("aten::__rshift__.int", [](int64_t a, int64_t b) { return a >> (static_cast<uint64_t>(b) & 63); });
   define("aten::__and__.bool", [](bool a, bool b) { return a && b; });
   define("aten::__or__.bool", [](bool a, bool b) { return a || b; });
   define("aten::__xor__.bool", [](bool a, bool b) { return a != b; });

@@ -85,7 +85,7 @@ struct Builtin {
   void (*caller)(AnyFunction function, Call& call) = nullptr;
   AnyFunction function = nullptr;
   std::vector<ParameterKind> parameters = {};
-  uint32_t needs = 0;  // what the caller of the machine must have granted: Capability
+  uint32_t needs = 0;     // what the caller of the machine must have granted: Capability
   std::string name = {};  // "aten::add.int"
 
   void operator()(Call& call) const { caller(function, call); }

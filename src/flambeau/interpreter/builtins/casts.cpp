@@ -34,7 +34,8 @@ int64_t int_in(const std::string& text) {
 
 double float_in(const std::string& text) {
   constexpr const char* kWhat = "could not convert string to float";
-  // The C library's reader takes hexadecimal floats, "inf" and "nan" as PyTorch does, but stops at a zero byte.
+  // The C library's reader takes hexadecimal floats, "inf" and "nan" as PyTorch does, but stops at a zero
+  // byte.
   if (text.find('\0') != std::string::npos) fail_text(kWhat, text);
   char* end = nullptr;
   errno = 0;
@@ -59,8 +60,8 @@ const Tensor& implicit(const Tensor& tensor, bool to_int) {
   }
   const DTypeInfo& info = dtype_info(tensor.dtype());
   if (to_int && (info.is_floating || info.is_complex || tensor.dtype() == DType::kBool)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("Cannot input a tensor of type {} as an integral argument",
-                                                         info.name));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("Cannot input a tensor of type {} as an integral argument", info.name));
   }
   return tensor;
 }
@@ -101,8 +102,7 @@ void define_complex_casts(const Definer& define) {
   define("aten::Complex.bool_int", [](bool a, int64_t b) { return Complex(a ? 1 : 0, narrow(b)); });
   define("aten::Complex.bool_float", [](bool a, double b) { return Complex(a ? 1 : 0, b); });
   define("aten::Complex.bool_bool", [](bool a, bool b) { return Complex(a ? 1 : 0, b ? 1 : 0); });
-  define("aten::ComplexImplicit",
-         [](const Tensor& a) { return number_in(implicit(a, false)).to_complex(); });
+  define("aten::ComplexImplicit", [](const Tensor& a) { return number_in(implicit(a, false)).to_complex(); });
 }
 
 }  // namespace
@@ -117,17 +117,19 @@ void define_casts(Builtins& builtins) {
   define("aten::Int.float", cut);
   define("aten::Int.Scalar", [](const IValue& a) {
     return with_number(a, [](auto number) {
-      if constexpr (std::is_same_v<decltype(number), Complex>) return cut(number.real());
-      else if constexpr (std::is_same_v<decltype(number), double>) return cut(number);
-      else return number;
+      if constexpr (std::is_same_v<decltype(number), Complex>)
+        return cut(number.real());
+      else if constexpr (std::is_same_v<decltype(number), double>)
+        return cut(number);
+      else
+        return number;
     });
   });
   define("aten::Int.str", int_in);
   define("aten::IntImplicit", [](const Tensor& a) { return int_of(implicit(a, true)); });
   define("aten::Float.Tensor", [](const Tensor& a) { return number_in(a).to_double(); });
-  define("aten::Float.Scalar", [](const IValue& a) {
-    return a.is(IValue::Tag::kComplex) ? a.as_complex().real() : float_of(a);
-  });
+  define("aten::Float.Scalar",
+         [](const IValue& a) { return a.is(IValue::Tag::kComplex) ? a.as_complex().real() : float_of(a); });
   // Through a float of 32 bits: a quirk of PyTorch's.
   define("aten::Float.int", [](int64_t a) { return static_cast<double>(static_cast<float>(a)); });
   define("aten::Float.bool", [](bool a) { return a ? 1.0 : 0.0; });

@@ -106,7 +106,8 @@ void define_dicts(Builtins& builtins) {
     define("aten::_set_item." + kind,
            [](DictBox& dict, const IValue& key, const IValue& value) { dict.items.set(key, value); });
     define("aten::setdefault." + kind, set_default);
-    define("aten::Delete.Dict_" + kind, [](Call& call, DictBox& dict, const IValue& key) { dict_pop(call, dict, key); });
+    define("aten::Delete.Dict_" + kind,
+           [](Call& call, DictBox& dict, const IValue& key) { dict_pop(call, dict, key); });
     define("aten::pop.Dict_" + kind, dict_pop);
     define("aten::pop.Dict_default_" + kind, dict_pop_or);
     define("aten::popitem." + kind, first_pair);

@@ -126,8 +126,8 @@ void add_percent(Call& call, char key, const IValue& value, std::string& text) {
   const auto number = [&] {
     const bool is_number = value.is(Tag::kInt) || value.is(Tag::kFloat) || value.is(Tag::kBool);
     if (!is_number) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("%{} requires a number for formatting, but got {}", key,
-                                                           printable(value.kind_name())));
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("%{} requires a number for formatting, but got {}",
+                                                           key, printable(value.kind_name())));
     }
     return value.is(Tag::kBool) ? IValue(int64_t{value.as_bool()}) : value;
   };
@@ -245,9 +245,8 @@ void define_formats(Builtins& builtins) {
     }
     call.machine().print(text + '\n');
   });
-  define("aten::warn", [](Call& call, const std::string& message, int64_t) {
-    call.machine().warn(call.node(), message);
-  });
+  define("aten::warn",
+         [](Call& call, const std::string& message, int64_t) { call.machine().warn(call.node(), message); });
 }
 
 }  // namespace flambeau::interpreter

@@ -53,10 +53,11 @@ bool is_before(Call& call, const IValue& a, const IValue& b) {
     case Tag::kObject:
       return call.machine().call_inside(a, "__lt__", {b}).as_bool();
     default:
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("Only lists of tensors, ints, floats, bools, strings, tuples of them and of classes "
-                              "with __lt__ can be sorted, not of {}",
-                              printable(a.kind_name())));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("Only lists of tensors, ints, floats, bools, strings, tuples of them and of classes "
+                      "with __lt__ can be sorted, not of {}",
+                      printable(a.kind_name())));
   }
 }
 
@@ -73,7 +74,8 @@ void sort_items(Call& call, std::vector<IValue>& items, bool reverse) {
   std::vector<IValue> from = items, to(items.size());
   for (size_t width = 1; width < from.size(); width *= 2) {
     for (size_t begin = 0; begin < from.size(); begin += 2 * width) {
-      const size_t middle = std::min(begin + width, from.size()), end = std::min(begin + 2 * width, from.size());
+      const size_t middle = std::min(begin + width, from.size()),
+                   end = std::min(begin + 2 * width, from.size());
       size_t left = begin, right = middle;
       for (size_t at = begin; at < end; ++at) {
         const bool takes_right = left == middle || (right != end && before(from[right], from[left]));
@@ -94,11 +96,14 @@ const IValue& extreme(ListBox& list) {
   }
   const IValue* found = &list.items[0];
   for (const IValue& item : list.items) {
-    const double a = item.is(Tag::kFloat) ? item.as_float() : 0, b = found->is(Tag::kFloat) ? found->as_float() : 0;
+    const double a = item.is(Tag::kFloat) ? item.as_float() : 0,
+                 b = found->is(Tag::kFloat) ? found->as_float() : 0;
     bool is_better = false;
     if (item.is(Tag::kFloat)) is_better = kLeast ? a < b : a > b;
-    if (item.is(Tag::kInt)) is_better = kLeast ? item.as_int() < found->as_int() : item.as_int() > found->as_int();
-    if (item.is(Tag::kBool)) is_better = kLeast ? !item.as_bool() && found->as_bool() : item.as_bool() && !found->as_bool();
+    if (item.is(Tag::kInt))
+      is_better = kLeast ? item.as_int() < found->as_int() : item.as_int() > found->as_int();
+    if (item.is(Tag::kBool))
+      is_better = kLeast ? !item.as_bool() && found->as_bool() : item.as_bool() && !found->as_bool();
     if (is_better) found = &item;
   }
   return *found;

@@ -69,7 +69,8 @@ IValue repeated(const ListBox& list, int64_t times) {
   return like(list, std::move(items));
 }
 
-IValue sliced_list(const ListBox& list, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+IValue sliced_list(const ListBox& list, std::optional<int64_t> start, std::optional<int64_t> end,
+                   int64_t step) {
   const Slice slice = slice_of(list.items.size(), start, end, step);
   require_room(static_cast<uint64_t>(slice.count), sizeof(IValue));
   Items items;
@@ -175,11 +176,12 @@ IValue broadcast(ListBox& a, ListBox& b) {
     int64_t& size = wide[shift + i];
     if (size == narrow[i] || narrow[i] == 1) continue;
     if (size != 1) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton "
-                              "dimension {}",
-                              a.items.size() >= b.items.size() ? size : narrow[i],
-                              a.items.size() >= b.items.size() ? narrow[i] : size, shift + i));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton "
+                      "dimension {}",
+                      a.items.size() >= b.items.size() ? size : narrow[i],
+                      a.items.size() >= b.items.size() ? narrow[i] : size, shift + i));
     }
     size = narrow[i];
   }

@@ -22,17 +22,19 @@ namespace {
 IValue narrowed(double value) { return static_cast<double>(static_cast<float>(value)); }
 IValue narrowed(Complex value) { return value; }
 
-#define FLAMBEAU_FUNCTION(type, function)     \
-  struct type {                               \
+#define FLAMBEAU_FUNCTION(type, function) \
+  struct type {                           \
     static double of(double a) { return function(a); }
 
 #define FLAMBEAU_REAL(type, function) \
   FLAMBEAU_FUNCTION(type, function)   \
-  };
-#define FLAMBEAU_COMPLEX(type, function)                  \
-  FLAMBEAU_FUNCTION(type, function)                       \
-    static Complex of(Complex a) { return function(a); }  \
-  };
+  }                                   \
+  ;
+#define FLAMBEAU_COMPLEX(type, function)               \
+  FLAMBEAU_FUNCTION(type, function)                    \
+  static Complex of(Complex a) { return function(a); } \
+  }                                                    \
+  ;
 
 FLAMBEAU_COMPLEX(Exponential, std::exp)
 FLAMBEAU_COMPLEX(Logarithm, std::log)
@@ -119,7 +121,8 @@ void define_logarithms(const Definer& define) {
   define("aten::log.float_float", [](double a, double b) { return real(a, b); });
   define("aten::log.int_float", [](int64_t a, double b) { return real(static_cast<double>(a), b); });
   define("aten::log.float_int", [](double a, int64_t b) { return real(a, static_cast<double>(b)); });
-  define("aten::log.Scalar_Scalar", [](const IValue& a, const IValue& b) { return real(float_of(a), float_of(b)); });
+  define("aten::log.Scalar_Scalar",
+         [](const IValue& a, const IValue& b) { return real(float_of(a), float_of(b)); });
   define("aten::log.complex_complex", [](Complex a, Complex b) { return over(std::log(a), std::log(b)); });
   define("aten::log.complex_float", [](Complex a, double b) { return std::log(a) / std::log(b); });
   define("aten::log.complex_int",
@@ -130,7 +133,9 @@ void define_logarithms(const Definer& define) {
 }
 
 void define_signs(const Definer& define) {
-  static constexpr auto opposite = [](int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); };
+  static constexpr auto opposite = [](int64_t a) {
+    return static_cast<int64_t>(0 - static_cast<uint64_t>(a));
+  };
   define("aten::neg.int", [](int64_t a) { return opposite(a); });
   define("aten::neg.float", [](double a) { return -a; });
   define("aten::neg.complex", [](Complex a) { return -a; });
@@ -187,9 +192,7 @@ void define_parts(const Definer& define) {
     const double mantissa = std::frexp(a, &exponent);
     return std::tuple(mantissa, int64_t{exponent});
   });
-  define("aten::ldexp", [](double a, int64_t exponent) {
-    return std::ldexp(a, static_cast<int>(exponent));
-  });
+  define("aten::ldexp", [](double a, int64_t exponent) { return std::ldexp(a, static_cast<int>(exponent)); });
 }
 
 }  // namespace

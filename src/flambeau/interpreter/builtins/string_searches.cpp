@@ -35,7 +35,8 @@ int64_t found_at(const std::string& text, const std::string& wanted, int64_t sta
   return place == std::string_view::npos ? -1 : part.start + static_cast<int64_t>(place);
 }
 
-int64_t required_at(const std::string& text, const std::string& wanted, int64_t start, int64_t end, bool last) {
+int64_t required_at(const std::string& text, const std::string& wanted, int64_t start, int64_t end,
+                    bool last) {
   const int64_t place = found_at(text, wanted, start, end, last);
   if (place < 0) throw Error(ErrorCode::kInvalidArgument, "ValueError: substring not found");
   return place;
@@ -106,9 +107,7 @@ std::tuple<std::string, std::string, std::string> parted(const std::string& text
   return {text, "", ""};
 }
 
-IValue list_of_texts(std::vector<IValue> items) {
-  return IValue::list(TypeKind::kString, std::move(items));
-}
+IValue list_of_texts(std::vector<IValue> items) { return IValue::list(TypeKind::kString, std::move(items)); }
 
 void check_separator(const std::string& separator) {
   if (separator.empty()) throw Error(ErrorCode::kInvalidArgument, "ValueError: empty separator");

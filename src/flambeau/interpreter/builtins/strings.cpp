@@ -171,13 +171,12 @@ std::string character_at(const std::string& text, int64_t index) {
 }
 
 std::string sliced_text(const std::string& text, std::optional<int64_t> start, std::optional<int64_t> end,
-                   int64_t step) {
+                        int64_t step) {
   const Slice slice = slice_of(text.size(), start, end, step);
   if (slice.step == 1) return text.substr(static_cast<size_t>(slice.start), static_cast<size_t>(slice.count));
   std::string result;
   result.reserve(static_cast<size_t>(slice.count));
-  for (int64_t i = 0; i < slice.count; ++i)
-    result += text[static_cast<size_t>(slice.start + i * slice.step)];
+  for (int64_t i = 0; i < slice.count; ++i) result += text[static_cast<size_t>(slice.start + i * slice.step)];
   return result;
 }
 
@@ -235,8 +234,9 @@ void define_strings(Builtins& builtins) {
     const char c = filler(fill);
     return std::string(missing(text, width), c) + text;
   });
-  define("aten::zfill",
-         [](const std::string& text, int64_t width) { return std::string(missing(text, width), '0') + text; });
+  define("aten::zfill", [](const std::string& text, int64_t width) {
+    return std::string(missing(text, width), '0') + text;
+  });
   define("aten::expandtabs", with_spaces);
   define("aten::strip", [](const std::string& text, const std::string& characters) {
     return stripped(text, characters, true, true);

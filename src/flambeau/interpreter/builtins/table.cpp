@@ -73,8 +73,8 @@ const Tensor& tensor_of(const IValue& value) {
 }
 
 void boxing::fail_count(const Call& call, size_t expected) {
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("a builtin takes {} arguments, the code gives {}",
-                                                       expected, call.size()));
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("a builtin takes {} arguments, the code gives {}", expected, call.size()));
 }
 
 }  // namespace flambeau::interpreter
