@@ -1,5 +1,6 @@
-// Reads functions of TorchScript, separated by lines of "%%", compiles each alone and prints on a line of its own
-// the nodes of its graph without constants, "aten::add.Tensor prim::ListConstruct", or "error: " and why not.
+// Reads functions of TorchScript, separated by lines of "%%", compiles each alone and prints on a line of its
+// own the nodes of its graph without constants, "aten::add.Tensor prim::ListConstruct", or "error: " and why
+// not.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -21,12 +22,13 @@ std::string nodes_of(const std::shared_ptr<const script::OperatorTable>& operato
   const auto functions =
       script::compiler::define_text(unit, std::make_shared<script::Source>(text, std::string()));
   std::string names;
-  script::ir::for_each_node(std::as_const(functions.at(0)->graph()->block()), [&](const script::ir::Node& node) {
-    if (node.is(script::ir::NodeKind::kConstant)) return;
-    if (!names.empty()) names += ' ';
-    names += node.op != nullptr ? node.op->schema.name.to_string()
-                                : std::string(script::ir::node_kind_name(node.kind()));
-  });
+  script::ir::for_each_node(
+      std::as_const(functions.at(0)->graph()->block()), [&](const script::ir::Node& node) {
+        if (node.is(script::ir::NodeKind::kConstant)) return;
+        if (!names.empty()) names += ' ';
+        names += node.op != nullptr ? node.op->schema.name.to_string()
+                                    : std::string(script::ir::node_kind_name(node.kind()));
+      });
   return names;
 }
 

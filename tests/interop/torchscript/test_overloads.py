@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import torch
 
-from torchscript.overloads import CALLEE, expected, in_torch, sample
+from overloads import CALLEE, expected, in_torch, sample
 
 
 @pytest.fixture(scope="session")
@@ -23,14 +23,15 @@ def script_nodes(flambeau):
 
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the overloads are those of PyTorch 2.13")
 def test_calls_mean_the_same_overloads(script_nodes):
-    calls = sample(6000, seed=1)
+    calls = sample(20000, seed=1)
     texts = [text.replace(CALLEE, in_torch(name)) for name, text in calls]
     wrong = []
     accepted = 0
     for (name, call), text, ours in zip(calls, texts, script_nodes(texts), strict=True):
         theirs = expected(name, call)
         accepted += theirs is not None
-        if ours.startswith("error: ") if theirs is None else ours == theirs:
+        # PyTorch drops calls whose result is not used, also some that write to their arguments.
+        if theirs == "" or (ours.startswith("error: ") if theirs is None else ours == theirs):
             continue
         wrong.append(f"{text}PyTorch: {theirs}\nFlambeau: {ours}\n")
     assert accepted > len(texts) / 4

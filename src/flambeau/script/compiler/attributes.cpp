@@ -54,6 +54,7 @@ Meaning Emitter::attribute(const Meaning& of, const std::string& name, const Sou
     case Meaning::Kind::kTorch:
       // torch.autograd.grad is an operator like the others.
       if (name == "autograd") return of;
+      if (name == "ops") return Meaning::of(Meaning::Kind::kOps);
       return Meaning::of(Meaning::Kind::kOperator, "aten::" + name);
     case Meaning::Kind::kOps:
       return Meaning::of(Meaning::Kind::kOpsNamespace, name);

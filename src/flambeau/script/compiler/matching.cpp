@@ -11,6 +11,7 @@
 #include "flambeau/script/compiler/argument_plan.h"
 #include "flambeau/script/compiler/library.h"
 #include "flambeau/script/operators/operator_table.h"
+#include "flambeau/script/operators/overload_taking.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
@@ -69,6 +70,8 @@ class Attempt {
       return add(argument, plan_given(call_.positional[used_++]));
     }
     if (const std::optional<size_t> keyword = find_keyword(argument.name)) {
+      // A schema may have two arguments of one name, for which one keyword will not do.
+      if (used_keywords_[*keyword]) return fail_keyword(argument.name).has_value();
       used_keywords_[*keyword] = true;
       return add(argument, plan_given(call_.keyword[*keyword]));
     }
@@ -123,7 +126,7 @@ class Attempt {
     const bool may_be_input = name == "self" && signature_.name.starts_with("aten::");
     for (size_t i = 0; i < call_.keyword.size(); ++i) {
       const std::string& given = call_.keyword[i].name;
-      if (!used_keywords_[i] && (given == name || (may_be_input && given == "input"))) return i;
+      if (given == name || (may_be_input && given == "input")) return i;
     }
     return std::nullopt;
   }
@@ -208,10 +211,15 @@ Emitted emit_chosen(CallContext& context, std::string_view name, const Call& cal
     emitted.value = context.graph.inline_graph(*graph, matched.inputs).at(0);
     return emitted;
   }
-  emitted.node = context.graph.make_operator(*overloads[index]->entry, matched.inputs);
+  const Overload* const taking =
+      overloads[index]->upgrader != nullptr ? nullptr : overload_taking(context.unit, name, matched.inputs);
+  const OperatorEntry& entry = taking != nullptr ? *taking->entry : *overloads[index]->entry;
+  emitted.node = context.graph.make_operator(entry, matched.inputs);
   emitted.node->range = call.range;
   context.graph.insert(emitted.node);
-  for (size_t i = 0; i < matched.returns.size(); ++i) emitted.node->output(i)->set_type(matched.returns[i]);
+  // By number they are those of the overload that takes the inputs, by type those of the one that was meant.
+  for (size_t i = 0; i < std::min(matched.returns.size(), emitted.node->outputs().size()); ++i)
+    emitted.node->output(i)->set_type(matched.returns[i]);
   return emitted;
 }
 

@@ -40,6 +40,8 @@ class OperatorTable {
 
   const SchemaTable& schemas() const { return *schemas_; }
 
+  // All overloads of "aten::add", in the order of registration; empty when there are none.
+  std::span<const Overload> overloads(std::string_view name) const { return current(name); }
   // The overloads of "aten::add" that a call may mean, in the order they are tried; empty when there are
   // none. In code of an archive's version, an overload that was another one then is replaced by that one, and
   // those come last. Pointers stay as long as the table lives.

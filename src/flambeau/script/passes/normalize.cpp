@@ -4,10 +4,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/aliases.h"
-#include "flambeau/script/operators/operator_table.h"
+#include "flambeau/script/operators/overload_taking.h"
 #include "flambeau/script/passes/passes.h"
-#include "flambeau/script/types/relations.h"
-#include "flambeau/script/types/variables.h"
 #include "flambeau/script/unit.h"
 #include "flambeau/value/schema_table.h"
 
@@ -19,25 +17,9 @@ using ir::Value;
 
 namespace {
 
-bool takes(const Unit& unit, const Signature& signature, std::span<Value* const> inputs) {
-  const size_t count = signature.arguments.size();
-  if (inputs.size() < count || (inputs.size() > count && !signature.is_vararg)) return false;
-  TypeBindings bindings;
-  for (size_t i = 0; i < count; ++i) {
-    Type formal = signature.arguments[i].type;
-    const Type& actual = inputs[i]->type();
-    if (!bind_type_variables(&unit, formal, actual, bindings).empty()) return false;
-    if (const std::optional<Type> resolved = resolve_type_variables(formal, bindings)) formal = *resolved;
-    if (!is_subtype(&unit, actual, formal)) return false;
-  }
-  return true;
-}
-
 // The overload of that name that takes the node's inputs as they are.
 const OperatorEntry& find_overload(const Unit& unit, std::string_view name, const Node& node) {
-  for (const Overload* overload : unit.operator_table().candidates(name)) {
-    if (takes(unit, overload->signature, node.inputs())) return *overload->entry;
-  }
+  if (const Overload* const found = overload_taking(unit, name, node.inputs())) return *found->entry;
   throw Error(ErrorCode::kUnsupported, fmt::format("{} has no overload for what {} was given", name,
                                                    printable(node.op->schema.name.to_string())));
 }
