@@ -38,6 +38,7 @@ struct MachineOptions {
   std::function<void(const std::string&)> warn;  // a message; null drops it
   kernels::Generator* generator = nullptr;       // null: drawing random numbers throws
   bool is_grad_enabled = true;                   // what scripts are told that ask
+  DType default_dtype = DType::kFloat32;         // of tensors made of floats
 };
 
 class Machine {

@@ -11,6 +11,7 @@ ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
   ScriptFile file;
   file.archive = std::make_shared<ScriptArchive>(std::move(records));
   file.unit = std::make_shared<Unit>(std::move(operators));
+  if (hooks.begin) hooks.begin(file.unit);
   compiler::ArchiveCode code;
   code.find_text = [archive = file.archive](std::string_view qualifier) {
     return archive->find_source(qualifier);

@@ -18,6 +18,8 @@ namespace flambeau::script {
 
 // What reading a file needs of others. Each may be left empty.
 struct LoadHooks {
+  // Told of the unit before anything is read, for what runs its functions below.
+  std::function<void(const std::shared_ptr<Unit>& unit)> begin;
   // An object of a class of PyTorch's own ("__torch__.torch.classes.quantized.LinearPackedParamsBase") from
   // the state it was saved with. Empty, or None in return: the object keeps its state and can be saved, not
   // used.

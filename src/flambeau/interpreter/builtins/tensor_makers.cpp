@@ -5,6 +5,7 @@
 #include "flambeau/interpreter/builtins/numbers.h"
 #include "flambeau/interpreter/builtins/sequences.h"
 #include "flambeau/interpreter/builtins/tensors.h"
+#include "flambeau/interpreter/machine.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/value/scalar.h"
 
@@ -14,8 +15,10 @@ namespace {
 using script::ListBox;
 using Tag = IValue::Tag;
 
-constexpr DType kDefaultFloat = DType::kFloat32;
-constexpr DType kDefaultComplex = DType::kComplex64;
+DType default_float(Call& call) { return call.machine().options().default_dtype; }
+DType default_complex(Call& call) {
+  return default_float(call) == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+}
 
 Tensor cast(Call& call, Tensor tensor, const IValue& dtype, const IValue& device, bool requires_grad) {
   const DType to = dtype.is_none() ? tensor.dtype() : dtype_of(dtype);
@@ -28,16 +31,16 @@ Tensor cast(Call& call, Tensor tensor, const IValue& dtype, const IValue& device
   return tensor;
 }
 
-DType dtype_of_elements(const Type& element, bool is_empty) {
+DType dtype_of_elements(Call& call, const Type& element, bool is_empty) {
   switch (element.kind()) {
     case TypeKind::kInt:
       return DType::kInt64;
     case TypeKind::kFloat:
-      return kDefaultFloat;
+      return default_float(call);
     case TypeKind::kBool:
       return DType::kBool;
     case TypeKind::kComplex:
-      return kDefaultComplex;
+      return default_complex(call);
     default:
       throw Error(
           ErrorCode::kInvalidArgument,
@@ -75,7 +78,7 @@ void store(const ListBox& list, std::span<const int64_t> sizes, size_t dim, DTyp
 }
 
 // A list of lists, as deep as types go.
-Tensor tensor_of_list(const ListBox& data) {
+Tensor tensor_of_list(Call& call, const ListBox& data) {
   Dims sizes;
   const ListBox* list = &data;
   while (true) {
@@ -85,7 +88,7 @@ Tensor tensor_of_list(const ListBox& data) {
   }
   Type element = data.element;
   while (element.is(TypeKind::kList)) element = Type(element.element());
-  const DType dtype = dtype_of_elements(element, data.items.empty());
+  const DType dtype = dtype_of_elements(call, element, data.items.empty());
   Tensor tensor = Tensor::zeros(dtype, sizes);
   if (tensor.element_count() > 0) {
     uint8_t* to = tensor.mutable_data();
@@ -167,11 +170,11 @@ void define_scalars(const Definer& define) {
          });
   define("aten::tensor.float",
          [](Call& call, double t, const IValue& dtype, const IValue& device, bool requires_grad) {
-           return cast(call, ops::scalar_tensor(t, kDefaultFloat), dtype, device, requires_grad);
+           return cast(call, ops::scalar_tensor(t, default_float(call)), dtype, device, requires_grad);
          });
   define("aten::tensor.complex",
          [](Call& call, Complex t, const IValue& dtype, const IValue& device, bool requires_grad) {
-           return cast(call, ops::scalar_tensor(t, kDefaultComplex), dtype, device, requires_grad);
+           return cast(call, ops::scalar_tensor(t, default_complex(call)), dtype, device, requires_grad);
          });
   define("aten::as_tensor.bool", [](Call& call, bool t, const IValue& dtype, const IValue& device) {
     return cast(call, ops::scalar_tensor(t, DType::kBool), dtype, device, false);
@@ -180,10 +183,10 @@ void define_scalars(const Definer& define) {
     return cast(call, ops::scalar_tensor(t, DType::kInt64), dtype, device, false);
   });
   define("aten::as_tensor.float", [](Call& call, double t, const IValue& dtype, const IValue& device) {
-    return cast(call, ops::scalar_tensor(t, kDefaultFloat), dtype, device, false);
+    return cast(call, ops::scalar_tensor(t, default_float(call)), dtype, device, false);
   });
   define("aten::as_tensor.complex", [](Call& call, Complex t, const IValue& dtype, const IValue& device) {
-    return cast(call, ops::scalar_tensor(t, kDefaultComplex), dtype, device, false);
+    return cast(call, ops::scalar_tensor(t, default_complex(call)), dtype, device, false);
   });
 }
 
@@ -194,10 +197,10 @@ void define_tensor_makers(Builtins& builtins) {
   define_scalars(define);
   define("aten::tensor",
          [](Call& call, ListBox& data, const IValue& dtype, const IValue& device, bool requires_grad) {
-           return cast(call, tensor_of_list(data), dtype, device, requires_grad);
+           return cast(call, tensor_of_list(call, data), dtype, device, requires_grad);
          });
   define("aten::as_tensor.list", [](Call& call, ListBox& data, const IValue& dtype, const IValue& device) {
-    return cast(call, tensor_of_list(data), dtype, device, false);
+    return cast(call, tensor_of_list(call, data), dtype, device, false);
   });
   define("prim::tolist", to_list);
   define("aten::_list_to_tensor", [](ListBox& list) {
