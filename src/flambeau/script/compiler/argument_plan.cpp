@@ -50,20 +50,18 @@ ArgumentPlan convert_elements(const Unit& unit, const Type& wanted, const Type& 
   return made;
 }
 
-std::vector<ir::Value*> unpack_tuple(CallContext& context, ir::Value* tuple, const Type& type,
-                                     const SourceRange& range) {
+// What a call needs made of its arguments has no place in the text, as in PyTorch: debug information says so.
+std::vector<ir::Value*> unpack_tuple(CallContext& context, ir::Value* tuple, const Type& type) {
   ir::Graph& graph = context.graph;
   ir::Node* const node = graph.make(ir::NodeKind::kTupleUnpack, std::array{tuple}, type.elements().size());
-  node->range = range;
   graph.insert(node);
   for (size_t i = 0; i < type.elements().size(); ++i) node->output(i)->set_type(type.elements()[i]);
   return {node->outputs().begin(), node->outputs().end()};
 }
 
 ir::Value* make_container(CallContext& context, ir::NodeKind kind, std::span<ir::Value* const> values,
-                          const Type& type, const SourceRange& range) {
+                          const Type& type) {
   ir::Node* const node = context.graph.make(kind, values);
-  node->range = range;
   context.graph.insert(node);
   node->output()->set_type(type);
   return node->output();
@@ -78,34 +76,34 @@ ir::Value* emit_within(CallContext& context, const ArgumentPlan& plan, std::span
   switch (plan.action) {
     case Action::kGiven:
       if (plan.value != nullptr) return plan.value;
-      return insert_constant(context.graph, *plan.constant, range);
+      return insert_constant(context.graph, *plan.constant, SourceRange());
     case Action::kElement:
       return elements[static_cast<size_t>(plan.count)];
     case Action::kRepeat: {
       const std::vector<ir::Value*> repeated(static_cast<size_t>(plan.count), emit_part(0));
-      return make_container(context, ir::NodeKind::kListConstruct, repeated, plan.type, range);
+      return make_container(context, ir::NodeKind::kListConstruct, repeated, plan.type);
     }
     case Action::kEmptyList:
     case Action::kList: {
       std::vector<ir::Value*> values;
       if (plan.action == Action::kList)
         for (size_t i = 0; i < plan.parts.size(); ++i) values.push_back(emit_part(i));
-      return make_container(context, ir::NodeKind::kListConstruct, values, plan.type, range);
+      return make_container(context, ir::NodeKind::kListConstruct, values, plan.type);
     }
     case Action::kUnpackToList: {
       ir::Value* const tuple = emit_part(0);
       const Type type = *as_tuple_type(&context.unit, tuple->type());
-      const std::vector<ir::Value*> values = unpack_tuple(context, tuple, type, range);
-      return make_container(context, ir::NodeKind::kListConstruct, values, plan.type, range);
+      const std::vector<ir::Value*> values = unpack_tuple(context, tuple, type);
+      return make_container(context, ir::NodeKind::kListConstruct, values, plan.type);
     }
     case Action::kUnpackToTuple: {
       ir::Value* const tuple = emit_part(0);
       const Type type = *as_tuple_type(&context.unit, tuple->type());
-      const std::vector<ir::Value*> inner = unpack_tuple(context, tuple, type, range);
+      const std::vector<ir::Value*> inner = unpack_tuple(context, tuple, type);
       std::vector<ir::Value*> values;
       for (size_t i = 1; i < plan.parts.size(); ++i)
         values.push_back(emit_within(context, plan.parts[i], inner, range));
-      return make_container(context, ir::NodeKind::kTupleConstruct, values, plan.type, range);
+      return make_container(context, ir::NodeKind::kTupleConstruct, values, plan.type);
     }
     case Action::kConvert: {
       Call call;

@@ -43,7 +43,7 @@ Meaning Emitter::call(const Meaning& callee, Given arguments, Given keywords, co
         // It is no operator in graphs.
         std::vector<Value*> inputs;
         for (const GivenArgument& argument : made.positional) inputs.push_back(argument.value);
-        if (inputs.size() == 1) inputs.push_back(constant(IValue(), place));
+        if (inputs.size() == 1) inputs.push_back(constant(IValue(), SourceRange()));
         if (inputs.size() != 2 || !made.keyword.empty() || !inputs[0]->type().is(TypeKind::kString)) {
           fail_at(place, ErrorCode::kInvalidArgument,
                   "an exception is raised with its message, and its class's name");

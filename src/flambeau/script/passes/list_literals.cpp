@@ -10,7 +10,6 @@ void erase_list_literals(ir::Graph& graph) {
     if (node.output()->has_uses()) {
       ir::Node* list = graph.make(ir::NodeKind::kListConstruct);
       list->output()->set_type(Type::list(TypeKind::kTensor));
-      list->range = node.range;
       list->insert_before(&node);
       node.output()->replace_uses_with(list->output());
     }

@@ -233,7 +233,6 @@ class Propagator {
       // None is of the type that the place wants.
       Node* constant =
           node.graph().make_constant(value, value.is_none() ? node.output(i)->type() : runtime_type(value));
-      constant->range = node.range;
       constant->frame = node.frame;
       constant->insert_before(&node);
       node.output(i)->replace_uses_with(constant->output());
