@@ -74,12 +74,27 @@ class CodeCollector {
 
   void print_function(const std::string& name) {
     if (!done_.insert({name, true}).second) return;
-    const std::shared_ptr<Function> function = unit_.find_function(name);
+    std::shared_ptr<Function> function = find_hook(name);
+    if (function == nullptr) function = unit_.find_function(name);
     if (function == nullptr) {
       throw Error(ErrorCode::kNotFound, fmt::format("nothing defines the function {}", printable(name)));
     }
     CodePrinter& printer = file_of(name);
     with_location("function", printable(name), [&] { printer.print(*function); });
+  }
+
+  // A hook is called like a function, by a name inside of its class.
+  std::shared_ptr<Function> find_hook(const std::string& name) const {
+    const size_t dot = name.rfind('.');
+    const std::shared_ptr<Class> owner =
+        dot == std::string::npos ? nullptr : unit_.find_class(std::string_view(name).substr(0, dot));
+    if (owner == nullptr) return nullptr;
+    for (const auto* hooks : {&owner->forward_hooks, &owner->forward_pre_hooks}) {
+      for (const std::shared_ptr<Function>& hook : *hooks) {
+        if (hook->qualified_name() == name) return hook;
+      }
+    }
+    return nullptr;
   }
 
   const Unit& unit_;

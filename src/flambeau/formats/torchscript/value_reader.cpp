@@ -40,7 +40,7 @@ class ValueReader::Reading {
   IValue read_call(const Node& node, int depth);
   IValue read_list(const Node::Call& call, const Type& element, int depth);
   IValue read_tagged(const Node::Call& call, int depth);
-  IValue read_instance(const Node& node, const Node::Call& call, int depth);
+  IValue read_instance(const Node::Call& call, int depth);
   IValue read_native(const std::string& name, const Node& state, int depth);
   IValue read_object(const std::shared_ptr<const Class>& type, const Node& state, int depth);
   IValue read_enumerator(const std::shared_ptr<const Class>& type, const Node& value, int depth);
@@ -156,8 +156,9 @@ IValue ValueReader::Reading::read_call(const Node& node, int depth) {
     return *device;
   } else if (name.module == "collections" && name.name == "OrderedDict") {
     return {};  // the hooks of a tensor, which are never kept
-  } else if (name.module == "__torch__" || name.module.starts_with("__torch__.")) {
-    return read_instance(node, call, depth);
+  } else if (call.how == CallKind::kNewObject || name.module == "__torch__" ||
+             name.module.starts_with("__torch__.")) {
+    return read_instance(call, depth);  // delegates' classes have other prefixes
   }
   throw Error(ErrorCode::kUnsupported,
               fmt::format("'{}' is nothing that TorchScript's archives hold", printable(name.dotted())));
@@ -206,7 +207,7 @@ IValue ValueReader::Reading::read_tagged(const Node::Call& call, int depth) {
   return value;
 }
 
-IValue ValueReader::Reading::read_instance(const Node& /*node*/, const Node::Call& call, int depth) {
+IValue ValueReader::Reading::read_instance(const Node::Call& call, int depth) {
   const std::string name = qualified_name(call.callee->as_global());
   // Made of a state, or (an enumerator) of its argument, which is no tuple.
   const bool is_object = call.how == CallKind::kNewObject;
