@@ -18,6 +18,7 @@
 #include "flambeau/formats/torchscript/script_archive.h"
 #include "flambeau/formats/torchscript/value_reader.h"
 #include "flambeau/script/compiler/archive_code.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/operators/operator_table.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/syntax/parser.h"
@@ -77,7 +78,8 @@ class Recoder {
       for (const script::syntax::Node* node : tree->definitions) {
         const std::string name = qualifier + "." + node->text;
         if (node->is(script::syntax::Kind::kClass)) {
-          printer.print(unit.get_class(name));
+          const script::Class& type = unit.get_class(name);
+          if (!script::is_native_class(name) || script::is_printed_native_class(type)) printer.print(type);
         } else {
           printer.print(unit.get_function(name));
         }

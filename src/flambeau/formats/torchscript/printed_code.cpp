@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
 
 namespace flambeau::script {
@@ -59,11 +60,11 @@ class CodeCollector {
 
   void print_class(const std::string& name, const Class* known) {
     if (!done_.insert({name, false}).second) return;
-    if (name.starts_with(kNativeClassPrefix)) {
+    const std::shared_ptr<Class> found = known == nullptr ? unit_.find_class(name) : nullptr;
+    if (is_native_class(name) && (found == nullptr || !is_printed_native_class(*found))) {
       file_of(name);
       return;
     }
-    const std::shared_ptr<Class> found = known == nullptr ? unit_.find_class(name) : nullptr;
     const Class* type = known == nullptr ? found.get() : known;
     if (type == nullptr) {
       throw Error(ErrorCode::kNotFound, fmt::format("nothing defines the class {}", printable(name)));

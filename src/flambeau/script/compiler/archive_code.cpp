@@ -9,6 +9,7 @@
 #include "flambeau/script/compiler/classes.h"
 #include "flambeau/script/compiler/emitter.h"
 #include "flambeau/script/compiler/names.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/syntax/parser.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 using syntax::fail_at;
 using syntax::Kind;
-
-constexpr std::string_view kNativePrefix = "__torch__.torch.classes.";
 
 class ArchiveNames : public OuterNames, public std::enable_shared_from_this<ArchiveNames> {
  public:
@@ -76,7 +75,7 @@ class ArchiveNames : public OuterNames, public std::enable_shared_from_this<Arch
   // Adds what the name means to the unit.
   bool resolve(std::string_view name) {
     if (is_native_class(name)) {
-      unit_.add(std::make_shared<Class>(ClassKind::kPlain, std::string(name)));
+      unit_.add(make_native_class(name));
       return true;
     }
     const size_t dot = name.rfind('.');
@@ -123,7 +122,5 @@ void use_archive_code(Unit& unit, ArchiveCode code) {
   const auto names = std::make_shared<ArchiveNames>(unit, std::move(code));
   unit.set_resolver([names](Unit&, std::string_view name) { return names->resolve(name); });
 }
-
-bool is_native_class(std::string_view qualified_name) { return qualified_name.starts_with(kNativePrefix); }
 
 }  // namespace flambeau::script::compiler

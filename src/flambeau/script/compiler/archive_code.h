@@ -27,8 +27,4 @@ struct ArchiveCode {
 // are not compiled yet.
 void use_archive_code(Unit& unit, ArchiveCode code);
 
-// Of the classes that PyTorch itself has, such as packed weights: "__torch__.torch.classes.quantized...".
-// They are in a unit without methods or attributes, and never printed.
-bool is_native_class(std::string_view qualified_name);
-
 }  // namespace flambeau::script::compiler

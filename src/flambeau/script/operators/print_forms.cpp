@@ -13,10 +13,11 @@ struct NamedRule {
 };
 
 // Sorted by name.
-constexpr std::array<NamedRule, 17> kPrintRules = {{
+constexpr std::array<NamedRule, 18> kPrintRules = {{
     {"aten::Bool", {PrintForm::kWord, "bool"}},
     {"aten::Float", {PrintForm::kWord, "float"}},
     {"aten::FloatImplicit", {PrintForm::kAnnotate, {}}},
+    {"aten::Generator", {PrintForm::kCall, {}, true}},
     {"aten::Int", {PrintForm::kWord, "int"}},
     {"aten::IntImplicit", {PrintForm::kAnnotate, {}}},
     {"aten::ScalarImplicit", {PrintForm::kAnnotate, {}}},

@@ -24,6 +24,8 @@ struct PrintRule {
   PrintForm form = PrintForm::kCall;
   // What stands before the bracket; empty where the name of the operator does.
   std::string_view word;
+  // Devices that are written out are "cpu", not torch.device("cpu").
+  bool has_short_devices = false;
 };
 PrintRule print_rule(const OperatorName& name);
 // "torch.add", "ops.quantized.linear".

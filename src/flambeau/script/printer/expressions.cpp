@@ -231,6 +231,7 @@ void CodeWriter::append_call(TaggedText& to, const Node& node) {
   const std::vector<SchemaArgument>& arguments = node.op->schema.arguments;
   const std::span<Value* const> inputs = node.inputs();
   put(to, printed_operator(node.op->schema.name) + "(");
+  const bool has_short_devices = print_rule(node.op->schema.name).has_short_devices;
   size_t outs = 0;
   while (outs < arguments.size() && is_out(arguments[arguments.size() - outs - 1])) ++outs;
   size_t needed = inputs.size();
@@ -242,7 +243,12 @@ void CodeWriter::append_call(TaggedText& to, const Node& node) {
   for (size_t i = 0; i < needed; ++i) {
     if (i > 0) put(to, ", ");
     if (i < arguments.size() && arguments[i].is_kwarg_only) put(to, arguments[i].name + "=");
-    append_use(to, inputs[i]);
+    const Node* maker = inputs[i]->node();
+    if (has_short_devices && maker->is(NodeKind::kConstant) && maker->constant.is(IValue::Tag::kDevice)) {
+      put(to, quoted_text(maker->constant.as_device().to_string()));
+    } else {
+      append_use(to, inputs[i]);
+    }
   }
   for (size_t i = arguments.size() - outs; i < arguments.size(); ++i) {
     put(to, ", ");

@@ -83,7 +83,7 @@ TEST(Subtypes, FollowPyTorch) {
 
 TEST(Unions, AreNormalized) {
   EXPECT_EQ(annotation_text(read("Union[int, Union[str, int]]")), "Union[int, str]");
-  EXPECT_EQ(annotation_text(read("Union[int, float, complex]")), "number");
+  EXPECT_EQ(annotation_text(read("Union[int, float, complex]")), "Union[number]");
   EXPECT_EQ(annotation_text(read("Union[int, float, complex, NoneType]")), "Optional[number]");
   EXPECT_EQ(annotation_text(read("Optional[Optional[int]]")), "Optional[int]");
   EXPECT_EQ(annotation_text(read("Optional[Union[int, str]]")), "Optional[Union[int, str]]");

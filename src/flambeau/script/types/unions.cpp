@@ -93,7 +93,8 @@ Type make_union(const Unit* unit, std::span<const Type> types) {
   if (others.empty()) return TypeKind::kNone;
   std::optional<Type> single;
   if (others.size() == 1) single = others.front();
-  if (are_all_numbers(others)) single = TypeKind::kNumber;
+  // Without None it stays a union, though it holds what a number may be.
+  if (holds_none && are_all_numbers(others)) single = TypeKind::kNumber;
   if (single) return holds_none ? Type::optional(*single) : *single;
 
   struct Ranked {
