@@ -22,6 +22,30 @@ std::shared_ptr<const OperatorTable> table_of(const std::shared_ptr<const ops::L
       std::shared_ptr<const SchemaTable>(library, &library->schemas()));
 }
 
+// What PyTorch's own classes keep of themselves, behind "__torch__.torch.classes.".
+struct StateType {
+  std::string_view name;
+  std::string_view type;
+};
+constexpr StateType kStateTypes[] = {
+    {"quantized.LinearPackedParamsBase", "Tuple[Tensor, Optional[Tensor]]"},
+    {"quantized.Conv2dPackedParamsBase", "Tuple[str, List[Tensor], List[Optional[Tensor]]]"},
+    {"quantized.Conv3dPackedParamsBase", "Tuple[str, List[Tensor], List[Optional[Tensor]]]"},
+    {"quantized.EmbeddingPackedParamsBase", "Tuple[int, List[Tensor], List[float], List[int]]"},
+    {"rnn.CellParamsBase",
+     "Tuple[str, List[Tensor], List[float], List[int], "
+     "List[__torch__.torch.classes.quantized.LinearPackedParamsBase]]"},
+};
+
+IValue state_value(std::string_view class_name, Value state) {
+  class_name.remove_prefix(std::min(kNativeClassPrefix.size(), class_name.size()));
+  for (const StateType& known : kStateTypes) {
+    if (known.name == class_name)
+      return interpreter::to_ivalue(std::move(state), parse_annotation(known.type));
+  }
+  return interpreter::to_ivalue(std::move(state));
+}
+
 const std::shared_ptr<Function>& method_of(const IValue& object, std::string_view name) {
   const Class& type = *object.as_object().type;
   if (const std::shared_ptr<Function>* found = type.find_method(name)) return *found;
@@ -87,7 +111,7 @@ SaveHooks ScriptModule::Loaded::save_hooks() {
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("nothing says what the state of {} is", printable(object.class_name)));
     }
-    return interpreter::to_ivalue(type->state(object));
+    return state_value(object.class_name, type->state(object));
   };
   return hooks;
 }
