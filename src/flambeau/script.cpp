@@ -191,10 +191,9 @@ void save_script(const ScriptModule& module, const std::string& path,
   const std::lock_guard lock(loaded.mutex);
   ExtraFiles extras;
   for (const auto& [name, contents] : extra_files) extras[name] = contents;
-  ScriptFile file = loaded.file;
-  file.module = module.object_;
   AtomicFile out(path);
-  write_script(out, file, extras, {top_folder_of(path)}, loaded.save_hooks(), progress);
+  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(),
+               progress);
   out.commit();
 }
 
