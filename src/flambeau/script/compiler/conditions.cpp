@@ -196,20 +196,8 @@ Condition Emitter::emit_is_instance(const Node& object, const Node& types) {
   }
   if (asked.empty()) fail_at(range(types), "isinstance asks for at least one type");
   // A union is what it is made of, and a number one of its kinds.
-  const auto flat = [&](const std::vector<Type>& of) {
-    const Type all = make_union(&unit_, of);
-    std::vector<Type> parts = {all};
-    if (all.is(TypeKind::kUnion)) parts.assign(all.elements().begin(), all.elements().end());
-    if (all.is(TypeKind::kOptional)) parts = {all.element(), TypeKind::kNone};
-    const auto number = std::find(parts.begin(), parts.end(), Type(TypeKind::kNumber));
-    if (number != parts.end()) {
-      const std::vector<Type> kinds = {TypeKind::kInt, TypeKind::kFloat, TypeKind::kComplex};
-      parts.insert(parts.erase(number), kinds.begin(), kinds.end());
-    }
-    return parts;
-  };
-  const std::vector<Type> is_now = flat({value->type()});
-  const std::vector<Type> wanted = flat(asked);
+  const std::vector<Type> is_now = union_members(&unit_, std::span(&value->type(), 1));
+  const std::vector<Type> wanted = union_members(&unit_, asked);
 
   std::vector<Type> if_true;
   std::vector<Type> if_false;
