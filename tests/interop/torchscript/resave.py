@@ -83,8 +83,9 @@ def by_flambeau(tool, files):
         assert done.returncode == 0, f"{tool} ended with {done.returncode}: {done.stderr}"
         results = {name: (target / name).read_bytes() for name in files if (target / name).exists()}
         for line in done.stdout.splitlines():
-            path, error = line.split("\t", 1)
-            results[pathlib.Path(path).name] = error
+            path, tab, error = line.partition("\t")
+            if tab:  # else the rest of a message
+                results[pathlib.Path(path).name] = error
     return results
 
 
