@@ -96,7 +96,8 @@ std::optional<IValue> fit(const IValue& value, const Type& type, const script::U
       return {};
     case TypeKind::kDevice:
       if (value.is(Tag::kString)) {
-        if (const std::optional<Device> device = parse_device(value.as_string())) return IValue(*device);
+        const std::optional<Device> device = parse_device(value.as_string());
+        if (device && device->type != DeviceType::kOther) return IValue(*device);
       }
       return {};
     case TypeKind::kList: {

@@ -38,9 +38,8 @@ Tolerance tolerance_of(DType dtype) {
 }
 
 bool is_close(std::complex<double> a, std::complex<double> b, Tolerance tolerance) {
-  const auto both_nan = [](double x, double y) { return std::isnan(x) && std::isnan(y); };
-  if (both_nan(a.real(), b.real()) && (a.imag() == b.imag() || both_nan(a.imag(), b.imag()))) return true;
-  if (a == b) return true;
+  const auto is_same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  if (is_same(a.real(), b.real()) && is_same(a.imag(), b.imag())) return true;
   return std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::abs(b);
 }
 

@@ -91,20 +91,22 @@ IValue typed(const IValue& value) {
     const std::optional<Type> found = types.empty() ? std::nullopt : script::unify_types(nullptr, types);
     return found.value_or(TypeKind::kAny);
   };
+  // New ones, as PyTorch's bindings make them of Python's.
   if (value.is(IValue::Tag::kList)) {
-    std::vector<IValue>& items = value.items();
-    for (IValue& item : items) item = typed(item);
-    value.as_list().element = common(items);
-  } else if (value.is(IValue::Tag::kDict)) {
+    std::vector<IValue> items;
+    for (const IValue& item : value.items()) items.push_back(typed(item));
+    const Type element = common(items);
+    return IValue::list(element, std::move(items));
+  }
+  if (value.is(IValue::Tag::kDict)) {
     std::vector<IValue> keys, values;
     for (const script::DictItems::Entry& entry : value.as_dict().items.entries()) {
       keys.push_back(entry.key);
       values.push_back(typed(entry.value));
     }
-    value.as_dict().items.clear();
-    for (size_t i = 0; i < keys.size(); ++i) value.as_dict().items.set(keys[i], values[i]);
-    value.as_dict().key = common(keys);
-    value.as_dict().value = common(values);
+    IValue made = IValue::dict(common(keys), common(values));
+    for (size_t i = 0; i < keys.size(); ++i) made.as_dict().items.set(keys[i], values[i]);
+    return made;
   }
   return value;
 }
@@ -171,7 +173,8 @@ Outcome Judge::judge(const std::string& path) {
   }
   if (call["rng"].is(IValue::Tag::kTensor)) generator.set_state(call["rng"].as_tensor().contiguous_bytes());
   const IValue arguments = call["args"];
-  for (IValue& argument : arguments.items()) argument = typed(argument);
+  std::vector<IValue> given;
+  for (const IValue& argument : arguments.items()) given.push_back(typed(argument));
   interpreter::Machine::Keywords keywords;
   for (const script::DictItems::Entry& entry : call["kwargs"].as_dict().items.entries())
     keywords.emplace_back(entry.key.as_string(), typed(entry.value));
@@ -179,7 +182,7 @@ Outcome Judge::judge(const std::string& path) {
   IValue result;
   try {
     // A saved function is a module's forward.
-    result = machine->call_method(file.module, call["method"].as_string(), arguments.items(), keywords);
+    result = machine->call_method(file.module, call["method"].as_string(), given, keywords);
   } catch (const Error& error) {
     outcome.is_right = should_fail;
     if (!should_fail) outcome.kind = "error: " + first_line(error.message());

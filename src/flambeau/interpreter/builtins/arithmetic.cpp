@@ -37,8 +37,8 @@ int64_t floor_divide(int64_t a, int64_t b) {
 int64_t floor_remainder(int64_t a, int64_t b) {
   if (b == 0) fail_zero_division();
   if (b == -1) return 0;
-  const int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  // The sum wraps for the largest divisors, as PyTorch's does.
+  return wrapping_add(b, a % b) % b;
 }
 
 namespace {
@@ -174,13 +174,21 @@ void define_quotients(const Definer& define) {
     if (rest != 0 && (a < 0) != (b < 0)) rest += b;
     return std::tuple((a - rest) / b, rest);
   });
-  static constexpr auto mixed = [](double a, double b) {
+  // Ints and floats of 32 bits: a quirk of PyTorch's.
+  define("aten::divmod.int_float", [](int64_t x, double y) {
+    const auto a = static_cast<int32_t>(x);
+    const auto b = static_cast<float>(y);
     check(b);
-    const double quotient = std::floor(a / b);
+    const auto quotient = static_cast<double>(whole(std::floor(static_cast<float>(a) / b)));
     return std::tuple(quotient, a - quotient * b);
-  };
-  define("aten::divmod.int_float", [](int64_t a, double b) { return mixed(static_cast<double>(a), b); });
-  define("aten::divmod.float_int", [](double a, int64_t b) { return mixed(a, static_cast<double>(b)); });
+  });
+  define("aten::divmod.float_int", [](double x, int64_t y) {
+    const auto a = static_cast<float>(x);
+    const auto b = static_cast<int32_t>(y);
+    check(b);
+    const auto quotient = static_cast<double>(whole(std::floor(a / static_cast<float>(b))));
+    return std::tuple(quotient, a - quotient * b);
+  });
 }
 
 void define_powers(const Definer& define) {

@@ -20,7 +20,7 @@ namespace {
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Blanks before it and a sign, as the C library reads them; nothing may follow.
-int64_t int_in(const std::string& text) {
+int64_t int_in_text(const std::string& text) {
   constexpr const char* kWhat = "invalid literal for int() with base 10";
   const char* begin = text.data();
   const char* const end = begin + text.size();
@@ -32,7 +32,7 @@ int64_t int_in(const std::string& text) {
   return number;
 }
 
-double float_in(const std::string& text) {
+double float_in_text(const std::string& text) {
   constexpr const char* kWhat = "could not convert string to float";
   // The C library's reader takes hexadecimal floats, "inf" and "nan" as PyTorch does, but stops at a zero
   // byte.
@@ -66,11 +66,6 @@ const Tensor& implicit(const Tensor& tensor, bool to_int) {
   return tensor;
 }
 
-int64_t int_of(const Tensor& tensor) {
-  const Scalar number = number_in(tensor);
-  return number.is_float() ? cut(number.to_double()) : number.to_int();
-}
-
 IValue scalar_of(const Tensor& tensor) {
   const Scalar number = number_in(tensor);
   if (number.is_complex()) return number.to_complex();
@@ -83,7 +78,7 @@ IValue scalar_of(const Tensor& tensor) {
 double narrow(int64_t value) { return static_cast<double>(static_cast<int32_t>(value)); }
 
 void define_complex_casts(const Definer& define) {
-  static constexpr auto real = [](const Tensor& tensor) { return number_in(tensor).to_double(); };
+  static constexpr auto real = [](const Tensor& tensor) { return float_in(tensor); };
   define("aten::Complex.Scalar", [](const IValue& a) { return complex_of(a); });
   define("aten::Complex.Tensor_Tensor",
          [](const Tensor& a, const Tensor& b) { return Complex(real(a), real(b)); });
@@ -112,7 +107,7 @@ void define_casts(Builtins& builtins) {
   define("aten::Bool.int", [](int64_t a) { return a != 0; });
   define("aten::Bool.float", [](double a) { return a != 0; });
   define("aten::Bool.Tensor", [](const Tensor& a) { return truth_of(a); });
-  define("aten::Int.Tensor", int_of);
+  define("aten::Int.Tensor", [](const Tensor& a) { return int_in(a); });
   define("aten::Int.bool", [](bool a) { return int64_t{a}; });
   define("aten::Int.float", cut);
   define("aten::Int.Scalar", [](const IValue& a) {
@@ -125,16 +120,16 @@ void define_casts(Builtins& builtins) {
         return number;
     });
   });
-  define("aten::Int.str", int_in);
-  define("aten::IntImplicit", [](const Tensor& a) { return int_of(implicit(a, true)); });
-  define("aten::Float.Tensor", [](const Tensor& a) { return number_in(a).to_double(); });
+  define("aten::Int.str", int_in_text);
+  define("aten::IntImplicit", [](const Tensor& a) { return int_in(implicit(a, true)); });
+  define("aten::Float.Tensor", [](const Tensor& a) { return float_in(a); });
   define("aten::Float.Scalar",
          [](const IValue& a) { return a.is(IValue::Tag::kComplex) ? a.as_complex().real() : float_of(a); });
   // Through a float of 32 bits: a quirk of PyTorch's.
   define("aten::Float.int", [](int64_t a) { return static_cast<double>(static_cast<float>(a)); });
   define("aten::Float.bool", [](bool a) { return a ? 1.0 : 0.0; });
-  define("aten::Float.str", float_in);
-  define("aten::FloatImplicit", [](const Tensor& a) { return number_in(implicit(a, false)).to_double(); });
+  define("aten::Float.str", float_in_text);
+  define("aten::FloatImplicit", [](const Tensor& a) { return float_in(implicit(a, false)); });
   define("aten::ScalarImplicit", [](const Tensor& a) { return scalar_of(implicit(a, false)); });
   define_complex_casts(define);
 }

@@ -45,7 +45,10 @@ IValue dict_pop_or(DictBox& dict, const IValue& key, const IValue& otherwise) {
 // The first one: a quirk of PyTorch's.
 IValue first_pair(DictBox& dict) {
   if (dict.items.size() == 0) throw Error(ErrorCode::kInvalidArgument, "popitem(): dictionary is empty");
+  const size_t size = dict.items.size();
   DictItems::Entry entry = dict.items.take_first();
+  if (dict.items.size() == size)  // NaN is never found
+    throw Error(ErrorCode::kInvalidArgument, "Expected to erase 1 item, found 0");
   return IValue::tuple({std::move(entry.key), std::move(entry.value)});
 }
 

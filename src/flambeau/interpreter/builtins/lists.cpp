@@ -57,6 +57,9 @@ void extend(ListBox& list, const ListBox& by) {
 }
 
 IValue repeated(const ListBox& list, int64_t times) {
+  if (times < 0 && !list.items.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("a list cannot be repeated {} times", times));
+  }
   const uint64_t count = times <= 0 ? 0 : static_cast<uint64_t>(times);
   uint64_t total = 0;
   if (__builtin_mul_overflow(list.items.size(), count, &total)) total = UINT64_MAX;
@@ -212,7 +215,8 @@ void define_sizes(const Definer& define) {
   define("aten::Size", [](const IValue& list) { return list; });
   define("prim::ReductionSizes", reduced);
   define("prim::rangelist", [](int64_t count) {
-    require_room(static_cast<uint64_t>(std::max<int64_t>(count, 0)), sizeof(IValue));
+    if (count < 0) throw Error(ErrorCode::kInvalidArgument, "a list cannot have less than no elements");
+    require_room(static_cast<uint64_t>(count), sizeof(IValue));
     Items items;
     for (int64_t i = 0; i < count; ++i) items.emplace_back(i);
     return IValue::list(TypeKind::kInt, std::move(items));
@@ -254,7 +258,7 @@ void define_lists(Builtins& builtins) {
   define("aten::mul.left_t", [](ListBox& list, int64_t times) { return repeated(list, times); });
   define("aten::mul.right_", [](int64_t times, ListBox& list) { return repeated(list, times); });
   define("aten::mul_.t", [](Call& call, ListBox& list, int64_t times) {
-    list.items = std::move(repeated(list, times).items());
+    list.items = std::move(repeated(list, std::max<int64_t>(times, 0)).items());
     return call[0];
   });
   define("aten::slice.t", [](ListBox& list, std::optional<int64_t> start, std::optional<int64_t> end,

@@ -162,12 +162,12 @@ void define_signs(const Definer& define) {
 }
 
 void define_whole(const Definer& define) {
-  define("aten::floor.int", [](int64_t a) { return a; });
+  define("aten::floor.int", [](int64_t a) { return whole(static_cast<double>(a)); });
   define("aten::floor.float", [](double a) { return whole(std::floor(a)); });
-  define("aten::ceil.int", [](int64_t a) { return a; });
+  define("aten::ceil.int", [](int64_t a) { return whole(static_cast<double>(a)); });
   define("aten::ceil.float", [](double a) { return whole(std::ceil(a)); });
   static constexpr auto scalar = [](const IValue& a, double (*function)(double)) {
-    const int64_t result = a.is(IValue::Tag::kFloat) ? whole(function(a.as_float())) : a.as_int();
+    const int64_t result = whole(function(float_of(a)));
     return int64_t{static_cast<int32_t>(result)};
   };
   define("aten::floor.Scalar", [](const IValue& a) { return scalar(a, std::floor); });

@@ -33,6 +33,24 @@ Scalar number_in(const Tensor& tensor) {
   return ops::item(tensor);
 }
 
+double float_in(const Tensor& tensor) {
+  const Scalar number = number_in(tensor);
+  if (number.is_complex() && number.to_complex().imag() != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type double without overflow");
+  }
+  return number.to_double();
+}
+
+int64_t int_in(const Tensor& tensor) {
+  const Scalar number = number_in(tensor);
+  if (number.is_int() || number.is_bool()) return number.to_int();
+  const double real = float_in(tensor);
+  if (!(real >= -0x1p63 && real < 0x1p63)) {
+    throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type int64_t without overflow");
+  }
+  return static_cast<int64_t>(real);
+}
+
 bool truth_of(const Tensor& tensor) {
   if (tensor.element_count() == 0) {
     throw Error(ErrorCode::kInvalidArgument, "Boolean value of Tensor with no values is ambiguous");
@@ -215,9 +233,15 @@ void define_tensor_calls(Builtins& builtins) {
   define_conversions(define);
   define_writes(define);
   define("aten::numpy_T.a", [](Call& call, const Tensor& self) { return op(call, "aten::numpy_T", self); });
-  define("aten::matrix_H.a", [](Call& call, const Tensor& self) { return op(call, "aten::matrix_H", self); });
-  define("aten::mT.a", [](Call& call, const Tensor& self) { return op(call, "aten::mT", self); });
-  define("aten::mH.a", [](Call& call, const Tensor& self) { return op(call, "aten::mH", self); });
+  // A tensor without dimensions stays what it is, with a warning in PyTorch.
+  define("aten::mT.a",
+         [](Call& call, const Tensor& self) { return self.dim() == 0 ? self : op(call, "aten::mT", self); });
+  define("aten::matrix_H.a", [](Call& call, const Tensor& self) {
+    return op(call, self.dim() == 0 ? "aten::conj" : "aten::matrix_H", self);
+  });
+  define("aten::mH.a", [](Call& call, const Tensor& self) {
+    return op(call, self.dim() == 0 ? "aten::conj" : "aten::mH", self);
+  });
   define("prim::abs", [](Call& call, const Tensor& self) { return op(call, "aten::abs", self); });
   define("aten::einsum.sublist", einsum);
   define("aten::split", [](Call& call, const Tensor& self, ListBox& sizes, int64_t dim) {

@@ -1,6 +1,9 @@
 // Numbers and lists of them to tensors, and back.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/builtins/numbers.h"
 #include "flambeau/interpreter/builtins/sequences.h"
@@ -20,12 +23,25 @@ DType default_complex(Call& call) {
   return default_float(call) == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
 }
 
+Tensor of_float(Call& call, double number) {
+  const DType dtype = default_float(call);
+  if (dtype == DType::kFloat32 && std::isfinite(number) &&
+      std::fabs(number) > std::numeric_limits<float>::max())
+    throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type float without overflow");
+  return ops::scalar_tensor(number, dtype);
+}
+
 Tensor cast(Call& call, Tensor tensor, const IValue& dtype, const IValue& device, bool requires_grad) {
   const DType to = dtype.is_none() ? tensor.dtype() : dtype_of(dtype);
   const Device at = device.is_none() ? tensor.device() : device.as_device();
   if (to != tensor.dtype() || !(at == tensor.device())) {
     const Value arguments[] = {tensor, at, to};
     tensor = call_tensor(call, "aten::to.device", arguments);
+  }
+  const DTypeInfo& info = dtype_info(tensor.dtype());
+  if (requires_grad && !info.is_floating && !info.is_complex) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "Only Tensors of floating point and complex dtype can require gradients");
   }
   tensor.set_requires_grad(requires_grad);
   return tensor;
@@ -170,7 +186,7 @@ void define_scalars(const Definer& define) {
          });
   define("aten::tensor.float",
          [](Call& call, double t, const IValue& dtype, const IValue& device, bool requires_grad) {
-           return cast(call, ops::scalar_tensor(t, default_float(call)), dtype, device, requires_grad);
+           return cast(call, of_float(call, t), dtype, device, requires_grad);
          });
   define("aten::tensor.complex",
          [](Call& call, Complex t, const IValue& dtype, const IValue& device, bool requires_grad) {
@@ -183,7 +199,7 @@ void define_scalars(const Definer& define) {
     return cast(call, ops::scalar_tensor(t, DType::kInt64), dtype, device, false);
   });
   define("aten::as_tensor.float", [](Call& call, double t, const IValue& dtype, const IValue& device) {
-    return cast(call, ops::scalar_tensor(t, default_float(call)), dtype, device, false);
+    return cast(call, of_float(call, t), dtype, device, false);
   });
   define("aten::as_tensor.complex", [](Call& call, Complex t, const IValue& dtype, const IValue& device) {
     return cast(call, ops::scalar_tensor(t, default_complex(call)), dtype, device, false);
@@ -206,8 +222,13 @@ void define_tensor_makers(Builtins& builtins) {
   define("aten::_list_to_tensor", [](ListBox& list) {
     const int64_t sizes[] = {static_cast<int64_t>(list.items.size())};
     Tensor tensor = Tensor::zeros(DType::kInt32, sizes);
-    for (size_t i = 0; i < list.items.size(); ++i)
-      tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(list.items[i].as_int());
+    for (size_t i = 0; i < list.items.size(); ++i) {
+      const int64_t number = list.items[i].as_int();
+      if (!std::in_range<int32_t>(number)) {
+        throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type int without overflow");
+      }
+      tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(number);
+    }
     return tensor;
   });
   define("aten::_tensor_to_list", [](const Tensor& tensor) {

@@ -16,6 +16,9 @@ Tensor call_tensor(Call& call, std::string_view name, std::span<const Value> arg
 
 // The number of a tensor of one element. Throws Error(kInvalidArgument) for another.
 Scalar number_in(const Tensor& tensor);
+// The same as a float or an int. Throw Error(kInvalidArgument) for what neither can be.
+double float_in(const Tensor& tensor);
+int64_t int_in(const Tensor& tensor);
 // Whether `a == b` is true, for tensors whose comparison has one element.
 bool all_equal(Call& call, const Tensor& a, const Tensor& b);
 // The truth of a tensor of one element. Throws Error(kInvalidArgument) for another.

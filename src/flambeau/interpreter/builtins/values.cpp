@@ -79,7 +79,7 @@ int64_t hash_value(const IValue& value) {
 void define_devices(const Definer& define) {
   define("aten::device", [](const std::string& text) {
     const std::optional<Device> device = parse_device(text);
-    if (!device)
+    if (!device || device->type == DeviceType::kOther)
       throw Error(ErrorCode::kInvalidArgument, fmt::format("Invalid device string: '{}'", printable(text)));
     return *device;
   });
