@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const std::vector<script::TextOrigin> records = script::read_debug_pickle({data, size});
     for (const script::TextOrigin& record : records) {
-      if (record.range.text().size() != record.range.end - record.range.start) std::abort();
+      if (record.range.text().size() > record.range.end - record.range.start) std::abort();
     }
     script::DebugPickler pickler;
     const std::string written = pickler.pickle(records);

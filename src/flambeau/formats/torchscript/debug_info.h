@@ -17,8 +17,8 @@
 
 namespace flambeau::script {
 
-// In the order of their offsets. Ranges that lie outside of their text are left out. Throws Error(kCorrupt,
-// kUnsupported, kLimit).
+// In the order of their offsets. A range may reach beyond its text; one that is none is left out. Throws
+// Error(kCorrupt, kUnsupported, kLimit).
 std::vector<TextOrigin> read_debug_pickle(ByteSpan bytes);
 
 // Reads the record when it is first asked; one that is corrupt tells nothing. `read` gives its bytes.

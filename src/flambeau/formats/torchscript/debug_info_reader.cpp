@@ -63,8 +63,9 @@ class DebugReader {
     const std::shared_ptr<const Source>& source = source_of(*range[0]);
     const int64_t start = range[1]->as_int();
     const int64_t end = range[2]->as_int();
-    // Delegated backends' ranges stand at no byte at all.
-    if (offset < 0 || start < 0 || end < start || std::cmp_greater(end, source->text().size())) return;
+    // Delegated backends' ranges stand at no byte at all. One beyond its text is PyTorch's own: tracing gives
+    // empty sources a range of one byte.
+    if (offset < 0 || start < 0 || end < start || end > std::numeric_limits<uint32_t>::max()) return;
     to.push_back(
         {static_cast<size_t>(offset), {source, static_cast<uint32_t>(start), static_cast<uint32_t>(end)}});
   }

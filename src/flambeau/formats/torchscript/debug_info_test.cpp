@@ -101,9 +101,13 @@ TEST(DebugInfoTest, RefusesWildIndices) {
   EXPECT_THROW(read(with_lines(-1, 0)), Error);
   EXPECT_THROW(read(with_lines(0, 1LL << 62)), Error);
   Node* source = tree.tuple({tree.string("abc"), tree.none(), tree.integer(1)});
-  for (const auto& [start, end] : {std::pair{-1, 2}, {2, 1}, {0, 4}}) {
+  for (const auto& [start, end] : {std::pair<int64_t, int64_t>{-1, 2}, {2, 1}, {0, 1LL << 32}}) {
     EXPECT_TRUE(read(tree.tuple({record(tree, 0, source, start, end)})).empty());
   }
+  const auto beyond = read(tree.tuple({record(tree, 0, source, 2, 9)}));
+  ASSERT_EQ(beyond.size(), 1U);
+  EXPECT_EQ(beyond[0].range.end, 9U);
+  EXPECT_EQ(beyond[0].range.text(), "c");
   EXPECT_THROW(read(tree.integer(1)), Error);
   EXPECT_THROW(read(tree.tuple({tree.tuple()})), Error);
   EXPECT_THROW(read(tree.tuple({format, texts})), Error);
