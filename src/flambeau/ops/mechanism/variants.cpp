@@ -132,21 +132,6 @@ std::vector<Value> execute_in_place(Context& context, const Operator& op, std::s
   return {arguments[0]};
 }
 
-// Writes a result to where it was asked for. A tensor of another shape gets new memory, as PyTorch resizes
-// it.
-Tensor deliver(Context& context, const Tensor& result, const Tensor& out) {
-  if (result.quantizer() != nullptr) return result;
-  check_cast(result.dtype(), out.dtype());
-  if (is_sparse(out) || is_sparse(result)) return sparse_written(context, result, out);
-  if (out.sizes() == result.sizes()) {
-    copy_into(context, result, out);
-    return out;
-  }
-  Tensor resized = context.allocate(out.dtype(), result.sizes());
-  copy_into(context, result, resized);
-  return resized;
-}
-
 bool repeats_elements(const Tensor& tensor) {
   bool repeats = false;
   for (size_t d = 0; d < tensor.dim(); ++d) repeats |= tensor.sizes()[d] > 1 && tensor.strides()[d] == 0;
@@ -183,7 +168,7 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
   std::vector<Value> results = execute(context, base, base_arguments);
   for (size_t i = 0; i < results.size() && i < outs; ++i) {
     if (const Tensor* const out = arguments[inputs + i].get_if<Tensor>()) {
-      results[i] = deliver(context, results[i].tensor(), *out);
+      results[i] = written_to(context, results[i].tensor(), *out);
     } else {
       const auto& list = arguments[inputs + i].get<TensorList>();
       const auto& made = results[i].get<TensorList>();
@@ -192,7 +177,7 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
                     fmt::format("{} tensors are given for {} results", list.size(), made.size()));
       }
       TensorList delivered;
-      for (size_t j = 0; j < list.size(); ++j) delivered.push_back(deliver(context, made[j], list[j]));
+      for (size_t j = 0; j < list.size(); ++j) delivered.push_back(written_to(context, made[j], list[j]));
       results[i] = std::move(delivered);
     }
   }
@@ -220,6 +205,19 @@ std::vector<Value> execute_view_copy(Context& context, const Operator& op, std::
 }
 
 }  // namespace
+
+Tensor written_to(Context& context, const Tensor& result, const Tensor& out) {
+  if (result.quantizer() != nullptr) return result;
+  check_cast(result.dtype(), out.dtype());
+  if (is_sparse(out) || is_sparse(result)) return sparse_written(context, result, out);
+  if (out.sizes() == result.sizes()) {
+    copy_into(context, result, out);
+    return out;
+  }
+  Tensor resized = context.allocate(out.dtype(), result.sizes());
+  copy_into(context, result, resized);
+  return resized;
+}
 
 std::unique_ptr<Operator> derive(const Library& library, const Schema& schema) {
   const std::string& name = schema.name.name;
