@@ -149,6 +149,32 @@ void check_given(const Value& given) {
   }
 }
 
+void check_apart(const Tensor& read, const Tensor& out) {
+  if (!read.defined() || is_sparse(read) || !overlaps(read, out)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+              "single memory location",
+              "clone() the tensor before the operation");
+}
+void check_apart(std::span<const Value> inputs, const Value& given) {
+  const Tensor* const out = given.get_if<Tensor>();
+  if (out == nullptr || !out->defined() || is_sparse(*out)) return;
+  for (const Value& input : inputs) {
+    if (const Tensor* const tensor = input.get_if<Tensor>()) check_apart(*tensor, *out);
+    if (const auto* const list = input.get_if<TensorList>()) {
+      for (const Tensor& tensor : *list) check_apart(tensor, *out);
+    }
+  }
+}
+void check_exact(const Value& result, const Value& given) {
+  const Tensor* const made = result.get_if<Tensor>();
+  const Tensor* const out = given.get_if<Tensor>();
+  if (made == nullptr || out == nullptr || made->dtype() == out->dtype()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("Expected out tensor to have dtype {}, but got {} instead",
+                          dtype_name(made->dtype()), dtype_name(out->dtype())));
+}
+
 std::vector<Value> execute_out(Context& context, const Operator& op, std::span<const Value> arguments) {
   const Operator& base = *op.base;
   const size_t outs = out_count(op.schema);
@@ -164,8 +190,14 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
       base_arguments.push_back(argument.name == "dtype" && out != nullptr ? Value(out->dtype()) : Value());
     }
   }
-  for (const Value& given : arguments.subspan(inputs)) check_given(given);
+  for (const Value& given : arguments.subspan(inputs)) {
+    check_given(given);
+    if (base.is(Trait::kApartOut)) check_apart(arguments.first(inputs), given);
+  }
   std::vector<Value> results = execute(context, base, base_arguments);
+  if (base.is(Trait::kExactOut)) {
+    for (size_t i = 0; i < results.size() && i < outs; ++i) check_exact(results[i], arguments[inputs + i]);
+  }
   for (size_t i = 0; i < results.size() && i < outs; ++i) {
     if (const Tensor* const out = arguments[inputs + i].get_if<Tensor>()) {
       results[i] = written_to(context, results[i].tensor(), *out);
