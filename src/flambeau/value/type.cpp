@@ -42,6 +42,8 @@ constexpr PlainName kPlainNames[] = {
     {"Any", TypeKind::kAny},
     {"AnyEnumType", TypeKind::kAnyEnum},
     {"AnyClassType", TypeKind::kAnyClass},
+    {"list", TypeKind::kAnyList},
+    {"tuple", TypeKind::kAnyTuple},
     {"None", TypeKind::kNone},
     {"number", TypeKind::kNumber},
     {"Dimname", TypeKind::kString},
@@ -55,7 +57,9 @@ struct Type::Detail {
   std::vector<Type> elements;
   std::string name;
   std::optional<int64_t> size;
+  std::vector<std::string> fields = {};
   int depth = 0;
+  size_t count = 1;
 };
 
 Type::Type(TypeKind kind) : kind_(kind) {
@@ -65,21 +69,30 @@ Type::Type(TypeKind kind) : kind_(kind) {
 
 Type::Type(TypeKind kind, Detail detail) : kind_(kind) {
   int deepest = 0;
-  for (const Type& element : detail.elements) deepest = std::max(deepest, element.depth());
+  for (const Type& element : detail.elements) {
+    deepest = std::max(deepest, element.depth());
+    detail.count += element.size();
+  }
   detail.depth = deepest + 1;
   if (detail.depth > kMostTypeDepth)
     throw Error(ErrorCode::kLimit, fmt::format("a type nests deeper than {} levels", kMostTypeDepth));
+  // A tuple of one tuple twice, and so on, would be printed and compared without end.
+  if (detail.count > kMostTypeSize)
+    throw Error(ErrorCode::kLimit, fmt::format("a type is made of over {} types", kMostTypeSize));
   detail_ = std::make_shared<const Detail>(std::move(detail));
 }
 
 Type Type::variable(std::string name) { return {TypeKind::kVariable, Detail{{}, std::move(name), {}}}; }
 Type Type::class_named(std::string name) { return {TypeKind::kClass, Detail{{}, std::move(name), {}}}; }
+Type Type::function_named(std::string name) { return {TypeKind::kFunction, Detail{{}, std::move(name), {}}}; }
 Type Type::optional(Type element) { return {TypeKind::kOptional, Detail{{std::move(element)}, {}, {}}}; }
 Type Type::list(Type element, std::optional<int64_t> size) {
   return {TypeKind::kList, Detail{{std::move(element)}, {}, size}};
 }
-Type Type::tuple(std::vector<Type> elements) {
-  return {TypeKind::kTuple, Detail{std::move(elements), {}, {}}};
+Type Type::tuple(std::vector<Type> elements, std::vector<std::string> fields) {
+  if (!fields.empty() && fields.size() != elements.size())
+    throw Error(ErrorCode::kInvalidArgument, "a tuple has another number of field names than elements");
+  return {TypeKind::kTuple, Detail{std::move(elements), {}, {}, std::move(fields)}};
 }
 Type Type::dict(Type key, Type value) {
   return {TypeKind::kDict, Detail{{std::move(key), std::move(value)}, {}, {}}};
@@ -106,11 +119,18 @@ std::optional<int64_t> Type::list_size() const { return detail_ ? detail_->size 
 
 std::string_view Type::name() const { return detail_ ? std::string_view(detail_->name) : ""; }
 
+std::span<const std::string> Type::fields() const {
+  if (!detail_) return {};
+  return detail_->fields;
+}
+
 const Type& Type::without_optional() const {
   return is(TypeKind::kOptional) ? detail_->elements.front() : *this;
 }
 
 int Type::depth() const { return detail_ ? detail_->depth : 0; }
+
+size_t Type::size() const { return detail_ ? detail_->count : 1; }
 
 std::string Type::to_string() const {
   std::string text;
@@ -133,6 +153,9 @@ void Type::print(std::string& to) const {
     case TypeKind::kVariable:
     case TypeKind::kClass:
       to += detail_->name;
+      break;
+    case TypeKind::kFunction:
+      to += "Function";
       break;
     case TypeKind::kOptional:
       element().print(to);
@@ -171,7 +194,7 @@ bool operator==(const Type& a, const Type& b) {
   if (a.kind_ != b.kind_) return false;
   if (a.detail_ == b.detail_) return true;
   return a.detail_->name == b.detail_->name && a.detail_->size == b.detail_->size &&
-         a.detail_->elements == b.detail_->elements;
+         a.detail_->fields == b.detail_->fields && a.detail_->elements == b.detail_->elements;
 }
 
 std::optional<TypeKind> find_plain_type(std::string_view name) {

@@ -1,4 +1,4 @@
-// The types an operator's schema speaks of, as immutable values that are cheap to copy.
+// The types that schemas and TorchScript speak of, as immutable values that are cheap to copy.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,12 @@ enum class TypeKind : uint8_t {
   kAny,
   kAnyEnum,
   kAnyClass,
+  kAnyList,   // TorchScript's "list", whatever is in it
+  kAnyTuple,  // "tuple"
   // Named.
   kVariable,  // "t": any type, the same one throughout a schema
   kClass,     // "__torch__.torch.classes.quantized.LinearPackedParamsBase", or a dotted Python name
+  kFunction,  // of TorchScript: the function of that name, and no other
   // Made of other types.
   kOptional,
   kList,
@@ -52,21 +55,24 @@ enum class TypeKind : uint8_t {
   kRRef,
 };
 
-// How deep types may nest.
+// How deep types may nest, and of how many types one may be made.
 constexpr int kMostTypeDepth = 64;
+constexpr size_t kMostTypeSize = size_t{1} << 14;
 
 class Type {
  public:
   // A plain kind. Throws Error(kInvalidArgument) for the others.
   Type(TypeKind kind);
 
-  // Each throws Error(kLimit) for nesting deeper than kMostTypeDepth.
+  // Each throws Error(kLimit) for nesting deeper than kMostTypeDepth, or for more than kMostTypeSize.
   static Type variable(std::string name);
   static Type class_named(std::string name);
+  static Type function_named(std::string name);
   static Type optional(Type element);
   // `size`: "int[2]" has two elements.
   static Type list(Type element, std::optional<int64_t> size = {});
-  static Type tuple(std::vector<Type> elements);
+  // `fields`: names of the elements, or none. Such tuples are what operators with named results give.
+  static Type tuple(std::vector<Type> elements, std::vector<std::string> fields = {});
   static Type dict(Type key, Type value);
   static Type union_of(std::vector<Type> elements);
   static Type future(Type element);
@@ -81,11 +87,14 @@ class Type {
   const Type& element() const;
   // The fixed size of a list: 2 for "int[2]".
   std::optional<int64_t> list_size() const;
-  // The name of a variable or class; empty for the others.
+  // The name of a variable, class or function; empty for the others.
   std::string_view name() const;
+  // The names of a tuple's elements; empty when it has none.
+  std::span<const std::string> fields() const;
   // Itself, or what an optional holds.
   const Type& without_optional() const;
   int depth() const;
+  size_t size() const;  // how many types it is made of, itself included
 
   // As PyTorch prints it: "int[2]?", "Dict(str, t)", "(int, Tensor)[]".
   std::string to_string() const;

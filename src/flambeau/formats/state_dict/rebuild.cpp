@@ -316,6 +316,7 @@ Tensor Rebuilder::rebuild_quantized(std::span<Node* const> args, int depth) {
 
 // (layout, (indices, values, sizes[, coalesced])) or (layout, (compressed, plain, values, sizes))
 Tensor Rebuilder::rebuild_sparse(std::span<Node* const> args, int depth) {
+  if (args.size() == 6 || args.size() == 7) return rebuild_script_sparse(args, depth);
   need_arguments(args, 2, 2, "_rebuild_sparse_tensor");
   const Layout layout = layout_from_node(*args[0]);
   const std::span<Node* const> data = args[1]->items();
@@ -333,6 +334,26 @@ Tensor Rebuilder::rebuild_sparse(std::span<Node* const> args, int depth) {
   parts.plain_indices = part(*data[1], depth);
   parts.values = part(*data[2], depth);
   return Tensor::sparse(layout, dims_from_node(*data[3]), std::move(parts));
+}
+
+// As TorchScript has it: (layout, sizes, requires_grad, indices, values, hooks), with two kinds of indices
+// for CSR.
+Tensor Rebuilder::rebuild_script_sparse(std::span<Node* const> args, int depth) {
+  const Layout layout = layout_from_node(*args[0]);
+  const bool is_coo = layout == Layout::kSparseCoo;
+  if (!is_coo && layout != Layout::kSparseCsr) corrupt("a sparse tensor of TorchScript is COO or CSR");
+  need_arguments(args, is_coo ? 6 : 7, is_coo ? 6 : 7, "a sparse tensor");
+  SparseParts parts;
+  if (is_coo) {
+    parts.indices = part(*args[3], depth);
+  } else {
+    parts.compressed_indices = part(*args[3], depth);
+    parts.plain_indices = part(*args[4], depth);
+  }
+  parts.values = part(*args[is_coo ? 4 : 5], depth);
+  Tensor tensor = Tensor::sparse(layout, dims_from_node(*args[1]), std::move(parts));
+  tensor.set_requires_grad(truthy(*args[2]));
+  return tensor;
 }
 
 // (dtype, sizes, strides, requires_grad)

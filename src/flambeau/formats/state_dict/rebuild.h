@@ -61,6 +61,7 @@ class Rebuilder {
   Tensor rebuild_strided(std::span<pickle::Node* const> args, bool dtype_is_given);
   Tensor rebuild_quantized(std::span<pickle::Node* const> args, int depth);
   Tensor rebuild_sparse(std::span<pickle::Node* const> args, int depth);
+  Tensor rebuild_script_sparse(std::span<pickle::Node* const> args, int depth);
   Tensor rebuild_meta(std::span<pickle::Node* const> args);
 
   PersistentSource& source_;

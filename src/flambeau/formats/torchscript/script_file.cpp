@@ -1,0 +1,61 @@
+#include "flambeau/formats/torchscript/script_file.h"
+
+#include "flambeau/archive/zip/writer.h"
+#include "flambeau/script/compiler/archive_code.h"
+#include "flambeau/script/values/boxes.h"
+
+namespace flambeau::script {
+
+ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
+                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks) {
+  ScriptFile file;
+  file.archive = std::make_shared<ScriptArchive>(std::move(records));
+  file.unit = std::make_shared<Unit>(std::move(operators));
+  if (hooks.begin) hooks.begin(file.unit);
+  compiler::ArchiveCode code;
+  code.find_text = [archive = file.archive](std::string_view qualifier) {
+    return archive->find_source(qualifier);
+  };
+  code.version = file.archive->version();
+  ValueReader reader(*file.unit, hooks, file.archive->version(), file.kept);
+  // Constants may be objects of the archive's classes.
+  compiler::use_archive_code(*file.unit, code);
+  code.constants = file.archive->read_constants(reader);
+  if (!code.constants.empty()) compiler::use_archive_code(*file.unit, std::move(code));
+  file.module = file.archive->read_data(reader);
+  return file;
+}
+
+void write_script(ByteSink& sink, const ScriptFile& file, const ExtraFiles& extra_files,
+                  const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress) {
+  ScriptParts parts;
+  parts.module = file.module;
+  parts.extra_files = extra_files;
+  const std::string root = file.module.as_object().type->qualified_name();
+  const auto print = [&](const std::vector<ValuePickler::Met>& met) {
+    return print_code(*file.unit, met, root);
+  };
+  ScriptWriter(sink, hooks, file.kept).write(parts, print, options, progress);
+}
+
+void copy_script(ByteSink& sink, const RecordArchive& records, const ScriptWriterOptions& options,
+                 Progress& progress) {
+  zip::WriterOptions zip_options;
+  zip_options.top_folder = options.top_folder;
+  zip::Writer writer(sink, zip_options);
+  uint64_t total = 0;
+  for (const std::string_view name : records.names()) total += records.get(name).size;
+  progress.begin("writing records", total);
+  for (const std::string_view name : records.names()) {
+    const zip::Entry& entry = records.get(name);
+    if (entry.method == zip::Method::kDeflated) {
+      writer.add_deflated(name, records.zip().read(entry));
+    } else {
+      writer.add(name, records.zip().view(entry));
+    }
+    progress.advance(entry.size);
+  }
+  writer.finish();
+}
+
+}  // namespace flambeau::script

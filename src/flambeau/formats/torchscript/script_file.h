@@ -1,0 +1,40 @@
+// A TorchScript module with everything around it: what a file becomes, and what becomes a file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/base/files/byte_sink.h"
+#include "flambeau/base/progress.h"
+#include "flambeau/formats/torchscript/script_archive.h"
+#include "flambeau/formats/torchscript/script_writer.h"
+#include "flambeau/script/unit.h"
+
+namespace flambeau::script {
+
+class OperatorTable;
+
+struct ScriptFile {
+  std::shared_ptr<const ScriptArchive> archive;  // null for a module that came from no file
+  std::shared_ptr<Unit> unit;
+  IValue module;
+  KeptStates kept;
+};
+
+// Reads objects, and of the code what their classes are; functions are compiled when they are asked for.
+// Throws what ScriptArchive, ValueReader and the compiler throw.
+ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
+                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks = {});
+
+// Compiles and prints all code that the module needs: what torch.jit.save gives for torch.jit.load of the
+// file. Throws what ScriptWriter and print_code throw.
+void write_script(ByteSink& sink, const ScriptFile& file, const ExtraFiles& extra_files,
+                  const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress);
+
+// The archive as it is, record by record, under another folder's name. With the same name, and where
+// PyTorch's writer made it, the bytes are the same.
+void copy_script(ByteSink& sink, const RecordArchive& records, const ScriptWriterOptions& options,
+                 Progress& progress);
+
+}  // namespace flambeau::script

@@ -1,0 +1,211 @@
+#include "flambeau/formats/torchscript/value_pickler.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/archive/pickle/writer.h"
+#include "flambeau/base/error.h"
+#include "flambeau/script/types/text.h"
+#include "flambeau/script/values/boxes.h"
+
+namespace flambeau::script {
+namespace {
+
+using pickle::CallKind;
+using pickle::Node;
+using pickle::Tree;
+
+constexpr int kMostWrittenNesting = 400;
+
+[[noreturn]] void cannot_save(const IValue& value, std::string_view why) {
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("{} cannot be saved: {}", printable(value.kind_name()), why));
+}
+
+}  // namespace
+
+std::string ValuePickler::pickle(const IValue& value) {
+  tree_ = Tree();
+  done_.clear();
+  storage_nodes_.clear();
+  storages_.clear();
+  classes_.clear();
+  made_.clear();
+  Node* root = save(value, 0);
+  return pickle::write_torch(*root);
+}
+
+Node* ValuePickler::save(const IValue& value, int depth, uint32_t copies) {
+  switch (value.tag()) {
+    case IValue::Tag::kNone:
+      return tree_.none();
+    case IValue::Tag::kBool:
+      return tree_.boolean(value.as_bool());
+    case IValue::Tag::kInt:
+      return tree_.integer(value.as_int());
+    case IValue::Tag::kFloat:
+      return tree_.real(value.as_float());
+    case IValue::Tag::kString:
+      return tree_.string(value.as_string());
+    case IValue::Tag::kDevice:
+      return tree_.call(tree_.global("torch", "device"),
+                        tree_.tuple({tree_.string(value.as_device().to_string())}));
+    case IValue::Tag::kUninitialized:
+      cannot_save(value, "it was never given a value");
+    default:
+      break;
+  }
+  if (depth > kMostWrittenNesting) {
+    throw Error(ErrorCode::kLimit, fmt::format("values are nested more than {} deep", kMostWrittenNesting));
+  }
+  const auto [place, is_new] = done_.try_emplace(value.identity(), nullptr);
+  if (!is_new) {
+    if (place->second == nullptr) cannot_save(value, "it contains itself");
+    return place->second;
+  }
+  Node* node = save_boxed(value, depth);
+  done_[value.identity()] = node;
+  const uint32_t own = copies + (kept_.contains(value.identity()) ? 1 : 0);
+  if (value.owners() > own) Tree::set_memoized(node);
+  return node;
+}
+
+Node* ValuePickler::save_boxed(const IValue& value, int depth) {
+  switch (value.tag()) {
+    case IValue::Tag::kTensor:
+      return save_tensor(value.as_tensor());
+    case IValue::Tag::kComplex:
+      return tree_.call(
+          tree_.global("builtins", "complex"),
+          tree_.tuple({tree_.real(value.as_complex().real()), tree_.real(value.as_complex().imag())}));
+    case IValue::Tag::kTuple: {
+      std::vector<Node*> items;
+      items.reserve(value.items().size());
+      for (const IValue& item : value.items()) items.push_back(save(item, depth + 1));
+      return tree_.tuple(items);
+    }
+    case IValue::Tag::kList:
+      return save_list(value, depth);
+    case IValue::Tag::kDict:
+      return save_dict(value, depth);
+    case IValue::Tag::kObject:
+      return save_object(value, depth);
+    case IValue::Tag::kEnum: {
+      const EnumBox& held = value.as_enum();
+      return tree_.call(class_global(held.type->qualified_name()), save(held.value, depth + 1));
+    }
+    case IValue::Tag::kNative: {
+      const Object& object = value.as_native().object;
+      if (!hooks_.native_state || !object.class_name.starts_with(kNativeClassPrefix)) {
+        cannot_save(value, "nothing says what its state is");
+      }
+      made_.push_back(hooks_.native_state(object));
+      return save_native(object.class_name, made_.back(), depth);
+    }
+    default:
+      cannot_save(value, "files have no form for it");
+  }
+}
+
+Node* ValuePickler::tagged(Node* value, const Type& type) {
+  return tree_.call(tree_.global("torch.jit._pickle", "restore_type_tag"),
+                    tree_.tuple({value, tree_.string(annotation_text(type))}));
+}
+
+Node* ValuePickler::save_list(const IValue& value, int depth) {
+  const ListBox& list = value.as_list();
+  const bool holds_tensors = list.element.is(TypeKind::kTensor);
+  std::vector<Node*> items;
+  items.reserve(list.items.size());
+  for (const IValue& item : list.items) {
+    items.push_back(save(item, depth + 1));
+    // PyTorch copies such a list to write it, so that each tensor has a second owner.
+    if (holds_tensors && item.is(IValue::Tag::kTensor)) Tree::set_memoized(items.back());
+  }
+  Node* node = tree_.list(items);
+  std::string_view builder;
+  if (holds_tensors) builder = "build_tensorlist";
+  if (list.element.is(TypeKind::kInt)) builder = "build_intlist";
+  if (list.element.is(TypeKind::kFloat)) builder = "build_doublelist";
+  if (list.element.is(TypeKind::kBool)) builder = "build_boollist";
+  if (builder.empty()) return tagged(node, Type::list(list.element));
+  return tree_.call(tree_.global("torch.jit._pickle", builder), tree_.tuple({node}));
+}
+
+Node* ValuePickler::save_dict(const IValue& value, int depth) {
+  const DictBox& dict = value.as_dict();
+  Node* node = tree_.dict();
+  for (const DictItems::Entry& entry : dict.items.entries()) {  // which are copies
+    Node* key = save(entry.key, depth + 1, 2);
+    tree_.set_item(node, key, save(entry.value, depth + 1, 2));
+  }
+  return tagged(node, Type::dict(dict.key, dict.value));
+}
+
+Node* ValuePickler::class_global(const std::string& qualified_name) {
+  const size_t dot = qualified_name.rfind('.');
+  if (dot == std::string::npos) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the class '{}' has no qualified name", printable(qualified_name)));
+  }
+  return tree_.global(std::string_view(qualified_name).substr(0, dot),
+                      std::string_view(qualified_name).substr(dot + 1));
+}
+
+Node* ValuePickler::save_native(const std::string& name, const IValue& state, int depth) {
+  classes_.push_back({name, nullptr});
+  Node* object = tree_.call(class_global(name), tree_.tuple(), CallKind::kNewObject);
+  tree_.set_state(object, save(state, depth + 1));
+  mark_native_state(state);
+  return object;
+}
+
+// Of PyTorch's own objects the state has a second owner while it is written, and the object owns what it did
+// not unpack for that: everything but the weight, which comes first.
+void ValuePickler::mark_native_state(const IValue& state) {
+  const auto mark = [&](const IValue& value) {
+    if (value.is_boxed() && !value.is(IValue::Tag::kString)) Tree::set_memoized(done_.at(value.identity()));
+  };
+  mark(state);
+  if (!state.is(IValue::Tag::kTuple)) return;
+  for (size_t i = 1; i < state.items().size(); ++i) {
+    const IValue& item = state.items()[i];
+    if (item.is(IValue::Tag::kTensor)) mark(item);
+    if (!item.is(IValue::Tag::kList)) continue;
+    for (const IValue& element : item.items()) {
+      if (element.is(IValue::Tag::kTensor)) mark(element);
+    }
+  }
+}
+
+Node* ValuePickler::save_object(const IValue& value, int depth) {
+  const ObjectBox& object = value.as_object();
+  const std::shared_ptr<const Class>& type = object.type;
+  const std::string& name = type->qualified_name();
+  if (name.starts_with(kNativeClassPrefix)) return save_native(name, object.slots.at(0), depth);
+  classes_.push_back({name, type});
+  Node* node = tree_.call(class_global(name), tree_.tuple(), CallKind::kNewObject);
+  // Python holds on to every module of a loaded file.
+  if (type->is_module()) Tree::set_memoized(node);
+  if (has_state_methods(*type)) {
+    const auto kept = kept_.find(value.identity());
+    if (kept != kept_.end()) {
+      tree_.set_state(node, save(kept->second.state, depth + 1));
+      return node;
+    }
+    if (!hooks_.get_state) cannot_save(value, "its __getstate__ would have to run");
+    made_.push_back(hooks_.get_state(**type->find_method("__getstate__"), value));
+    tree_.set_state(node, save(made_.back(), depth + 1));
+    return node;
+  }
+  Node* state = tree_.dict();
+  for (size_t i = 0; i < object.slots.size(); ++i) {
+    const std::string& attribute = type->attributes.at(i).name;
+    tree_.set_item(state, tree_.string(attribute), with_location("attribute", printable(attribute), [&] {
+                     return save(object.slots[i], depth + 1);
+                   }));
+  }
+  tree_.set_state(node, state);
+  return node;
+}
+
+}  // namespace flambeau::script

@@ -1,0 +1,75 @@
+// Values of scripts as TorchScript's pickles hold them (data.pkl, constants.pkl), byte for byte as PyTorch
+// writes a module that was loaded: a value is kept in the memo where it has a second owner.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flambeau/archive/pickle/tree.h"
+#include "flambeau/formats/torchscript/value_reader.h"
+#include "flambeau/script/unit.h"
+#include "flambeau/script/values/ivalue.h"
+
+namespace flambeau::script {
+
+// What writing a file needs of others. Each may be left empty where no such object is written.
+struct SaveHooks {
+  // The state of an object that LoadHooks::make_native made.
+  std::function<IValue(const Object& object)> native_state;
+  // What __getstate__ of an object gives.
+  std::function<IValue(const Function& get_state, const IValue& object)> get_state;
+};
+
+class ValuePickler {
+ public:
+  // `kept`: what objects whose __setstate__ never ran were saved with.
+  ValuePickler(const SaveHooks& hooks, const KeptStates& kept) : hooks_(hooks), kept_(kept) {}
+
+  // The bytes of a pickle with that value. Throws Error(kUnsupported, kInvalidArgument, kLimit) for what no
+  // archive can hold, naming the attribute.
+  std::string pickle(const IValue& value);
+
+  // One tensor for each of the storages, in the order of their keys "0", "1", ...: of the last pickle.
+  const std::vector<Tensor>& storages() const { return storages_; }
+  // The classes of the objects, in the order of their appearance: of the last pickle. Those of PyTorch's own
+  // are null, and only have a name.
+  struct Met {
+    std::string name;
+    std::shared_ptr<const Class> type;
+  };
+  const std::vector<Met>& classes() const { return classes_; }
+
+ private:
+  // `copies`: how many of its owners are one and the same.
+  pickle::Node* save(const IValue& value, int depth, uint32_t copies = 1);
+  pickle::Node* save_boxed(const IValue& value, int depth);
+  pickle::Node* save_list(const IValue& value, int depth);
+  pickle::Node* save_dict(const IValue& value, int depth);
+  pickle::Node* save_object(const IValue& value, int depth);
+  pickle::Node* save_native(const std::string& name, const IValue& state, int depth);
+  void mark_native_state(const IValue& state);
+  pickle::Node* save_tensor(const Tensor& tensor);
+  pickle::Node* save_sparse(const Tensor& tensor);
+  pickle::Node* save_storage(const Tensor& tensor);
+  pickle::Node* save_quantizer(const Tensor& tensor);
+  pickle::Node* dims(const Dims& values);
+  pickle::Node* hooks_of_tensor();
+  pickle::Node* class_global(const std::string& qualified_name);
+  pickle::Node* tagged(pickle::Node* value, const Type& type);
+
+  const SaveHooks& hooks_;
+  const KeptStates& kept_;
+  pickle::Tree tree_;
+  std::unordered_map<const void*, pickle::Node*> done_;  // null while it is being written
+  std::unordered_map<const Storage*, pickle::Node*> storage_nodes_;
+  // Of what was made for the pickle alone, so that no two have one address.
+  std::deque<IValue> made_;
+  std::vector<Tensor> storages_;
+  std::vector<Met> classes_;
+};
+
+}  // namespace flambeau::script

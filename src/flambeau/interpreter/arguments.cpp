@@ -1,0 +1,137 @@
+#include "flambeau/interpreter/arguments.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/script/types/runtime_type.h"
+#include "flambeau/script/values/boxes.h"
+
+namespace flambeau::interpreter {
+namespace {
+
+using Tag = IValue::Tag;
+
+std::optional<std::vector<IValue>> fit_all(const std::vector<IValue>& items, const Type& element,
+                                           const script::Unit& unit) {
+  std::vector<IValue> made;
+  made.reserve(items.size());
+  for (const IValue& item : items) {
+    std::optional<IValue> fitted = fit(item, element, unit);
+    if (!fitted) return {};
+    made.push_back(std::move(*fitted));
+  }
+  return made;
+}
+
+std::optional<IValue> fit_dict(const IValue& value, const Type& type, const script::Unit& unit) {
+  IValue made = IValue::dict(type.elements()[0], type.elements()[1]);
+  for (const script::DictItems::Entry& entry : value.as_dict().items.entries()) {
+    std::optional<IValue> key = fit(entry.key, type.elements()[0], unit);
+    std::optional<IValue> held = fit(entry.value, type.elements()[1], unit);
+    if (!key || !held) return {};
+    made.as_dict().items.set(std::move(*key), std::move(*held));
+  }
+  return made;
+}
+
+std::optional<IValue> fit_tuple(const IValue& value, std::span<const Type> types,
+                                const std::shared_ptr<const script::Class>& named, const script::Unit& unit) {
+  const std::vector<IValue>& items = value.items();
+  if (items.size() != types.size()) return {};
+  std::vector<IValue> made;
+  for (size_t i = 0; i < items.size(); ++i) {
+    std::optional<IValue> fitted = fit(items[i], types[i], unit);
+    if (!fitted) return {};
+    made.push_back(std::move(*fitted));
+  }
+  return named == nullptr ? IValue::tuple(std::move(made)) : IValue::named_tuple(std::move(made), named);
+}
+
+}  // namespace
+
+std::optional<IValue> fit(const IValue& value, const Type& type, const script::Unit& unit) {
+  if (script::is_instance(&unit, value, type)) return value;
+  switch (type.kind()) {
+    case TypeKind::kOptional:
+      return fit(value, type.element(), unit);
+    case TypeKind::kUnion:
+      for (const Type& element : type.elements()) {
+        if (std::optional<IValue> fitted = fit(value, element, unit)) return fitted;
+      }
+      return {};
+    case TypeKind::kFloat:
+      if (value.is(Tag::kInt)) return IValue(static_cast<double>(value.as_int()));
+      return {};
+    case TypeKind::kComplex:
+      if (value.is(Tag::kInt)) return IValue(std::complex<double>(static_cast<double>(value.as_int())));
+      if (value.is(Tag::kFloat)) return IValue(std::complex<double>(value.as_float()));
+      return {};
+    case TypeKind::kInt:
+    case TypeKind::kNumber:
+      if (value.is(Tag::kBool)) return type.is(TypeKind::kNumber) ? value : IValue(int64_t{value.as_bool()});
+      return {};
+    case TypeKind::kDevice:
+      if (value.is(Tag::kString)) {
+        if (const std::optional<Device> device = parse_device(value.as_string())) return IValue(*device);
+      }
+      return {};
+    case TypeKind::kList: {
+      if (!value.is(Tag::kList) && !value.is(Tag::kTuple)) return {};
+      std::optional<std::vector<IValue>> items = fit_all(value.items(), type.element(), unit);
+      if (!items) return {};
+      return IValue::list(type.element(), std::move(*items));
+    }
+    case TypeKind::kDict:
+      return value.is(Tag::kDict) ? fit_dict(value, type, unit) : std::nullopt;
+    case TypeKind::kTuple:
+      return value.is(Tag::kTuple) ? fit_tuple(value, type.elements(), nullptr, unit) : std::nullopt;
+    case TypeKind::kClass: {
+      const std::shared_ptr<script::Class> named = unit.find_class(type.name());
+      if (!value.is(Tag::kTuple) || named == nullptr || named->kind() != script::ClassKind::kNamedTuple)
+        return {};
+      return fit_tuple(value, named->tuple_type().elements(), named, unit);
+    }
+    default:
+      return {};
+  }
+}
+
+std::vector<IValue> bind_arguments(const script::Unit& unit, const script::Signature& signature,
+                                   std::vector<IValue> positional,
+                                   const std::vector<std::pair<std::string, IValue>>& keywords) {
+  const std::vector<script::Argument>& arguments = signature.arguments;
+  const auto fail = [&](const std::string& what) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}(): {}", printable(signature.name), what),
+                fmt::format("it is declared as {}", printable(to_string(signature), 1000)));
+  };
+  if (positional.size() > arguments.size())
+    fail(fmt::format("it takes {} arguments, {} are given", arguments.size(), positional.size()));
+  std::vector<std::optional<IValue>> given(arguments.size());
+  for (size_t i = 0; i < positional.size(); ++i) given[i] = std::move(positional[i]);
+  for (const auto& [name, value] : keywords) {
+    size_t index = 0;
+    while (index < arguments.size() && arguments[index].name != name) ++index;
+    if (index == arguments.size()) fail(fmt::format("it has no argument '{}'", printable(name)));
+    if (given[index]) fail(fmt::format("argument '{}' is given twice", printable(name)));
+    given[index] = value;
+  }
+  std::vector<IValue> bound;
+  bound.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const script::Argument& argument = arguments[i];
+    if (!given[i]) {
+      if (!argument.default_value) fail(fmt::format("argument '{}' is missing", printable(argument.name)));
+      bound.push_back(*argument.default_value);
+      continue;
+    }
+    std::optional<IValue> fitted = fit(*given[i], argument.type, unit);
+    if (!fitted) {
+      fail(fmt::format("argument '{}' takes {}, not {}", printable(argument.name),
+                       printable(argument.type.to_string()), printable(given[i]->kind_name())));
+    }
+    bound.push_back(std::move(*fitted));
+  }
+  return bound;
+}
+
+}  // namespace flambeau::interpreter

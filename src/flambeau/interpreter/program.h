@@ -1,0 +1,51 @@
+// The code of a unit's functions, each made when it is first called. Any number of machines, each of its own
+// thread, share a program.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "flambeau/interpreter/builtins/builtin.h"
+#include "flambeau/interpreter/code.h"
+
+namespace flambeau::ops {
+class Library;
+}
+
+namespace flambeau::interpreter {
+
+class Program {
+ public:
+  Program(std::shared_ptr<const script::Unit> unit, std::shared_ptr<const ops::Library> library);
+
+  const script::Unit& unit() const { return *unit_; }
+  const ops::Library& library() const { return *library_; }
+  const Builtins& builtins() const { return builtins_; }
+
+  // The slot of a function stays as long as the program lives, and keeps the function.
+  CodeSlot& slot_of(const std::shared_ptr<script::Function>& function) const;
+  // Its code. Throws what compiling throws.
+  const Code& code_of(CodeSlot& slot) const {
+    const Code* const code = slot.code.load(std::memory_order_acquire);
+    return code != nullptr ? *code : make_code(slot);
+  }
+
+ private:
+  [[gnu::cold]] const Code& make_code(CodeSlot& slot) const;
+
+  std::shared_ptr<const script::Unit> unit_;
+  std::shared_ptr<const ops::Library> library_;
+  Builtins builtins_;
+  mutable std::mutex mutex_;
+  struct Held {
+    std::shared_ptr<script::Function> function;
+    CodeSlot slot;
+    std::shared_ptr<const Code> code;
+  };
+  mutable std::unordered_map<const script::Function*, std::unique_ptr<Held>> slots_;
+};
+
+}  // namespace flambeau::interpreter

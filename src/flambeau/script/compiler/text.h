@@ -1,0 +1,28 @@
+// Text that is no archive's: a user's functions and classes, and functions of TorchScript's own library.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flambeau/script/ir/graph.h"
+#include "flambeau/script/source.h"
+#include "flambeau/script/unit.h"
+
+namespace flambeau::script::compiler {
+
+// Adds the classes and functions of a text to the unit, as "prefix.name"; without a prefix, by their names
+// alone. They may speak of each other and of what the unit has under the prefix. Gives the functions, none
+// compiled yet.
+std::vector<std::shared_ptr<Function>> define_text(Unit& unit, const std::shared_ptr<const Source>& source,
+                                                   const std::string& prefix = {});
+// Methods of a text for a class that is there.
+std::vector<std::shared_ptr<Function>> define_methods(Unit& unit, const std::shared_ptr<const Source>& source,
+                                                      const std::shared_ptr<Class>& self);
+
+// The one function of a text of TorchScript's own library: it calls operators alone, and is no part of the
+// unit.
+std::shared_ptr<Function> compile_library_function(Unit& unit, std::string_view text);
+
+}  // namespace flambeau::script::compiler

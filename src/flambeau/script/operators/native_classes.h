@@ -1,0 +1,22 @@
+// The classes that PyTorch itself has, such as packed weights: what code of archives asks of them.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "flambeau/script/unit.h"
+
+namespace flambeau::script {
+
+// "__torch__.torch.classes.quantized.LinearPackedParamsBase".
+bool is_native_class(std::string_view qualified_name);
+
+// A class of that name with the methods that it has in PyTorch; they have no graphs. One that is not known
+// has none.
+std::shared_ptr<Class> make_native_class(std::string_view qualified_name);
+
+// Whether archives hold a text of it. PyTorch leaves out what has methods of its own; what has none it prints
+// as if it were a script's, with the one attribute that all of them have.
+bool is_printed_native_class(const Class& native);
+
+}  // namespace flambeau::script

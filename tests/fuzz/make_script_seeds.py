@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the TorchScript fuzz targets, with real PyTorch: small archives, their code, their debug information."""
+
+import io
+import pathlib
+import zipfile
+from typing import Dict, List, Optional, Tuple
+
+import torch
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+class Values(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+        self.names = ["a", "b"]
+        self.sizes = {"a": [1, 2], "b": [3]}
+        self.pair = (1.5, True)
+        self.number = 1 + 2j
+        self.device = torch.device("cpu")
+        self.sparse = torch.eye(2).to_sparse()
+
+    def forward(self, x, scale: Optional[float] = None) -> Tuple[torch.Tensor, int]:
+        total = 0
+        for name in self.names:
+            total += len(self.sizes[name])
+        if scale is not None:
+            x = x * scale
+        while total < 10:
+            total += 1
+        return x + self.weight, total
+
+
+class State(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = 3
+
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.value, self.training)
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[int, bool]):
+        self.value = state[0]
+        self.training = state[1]
+
+    def forward(self, x: List[int], y: Dict[str, int]) -> int:
+        with torch.no_grad():
+            y["k"] = x[0]
+        return self.value + y["k"]
+
+
+def constant(x):
+    return x + torch.tensor([1.0, 2.0]).sum() + len("\xe9")
+
+
+def main():
+    modules = {
+        "values": torch.jit.script(Values()),
+        "state": torch.jit.script(State()),
+        "traced": torch.jit.trace(torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.ReLU()), torch.ones(1, 1)),
+        "constant": torch.jit.trace(constant, torch.ones(2)),
+    }
+    for kind in ("script_archive", "script_source", "script_debug"):
+        (CORPUS / kind).mkdir(parents=True, exist_ok=True)
+    for name, module in modules.items():
+        fresh = io.BytesIO()
+        torch.jit.save(module, fresh)
+        fresh.seek(0)
+        data = io.BytesIO()
+        # Loaded without debug information, so that no seed tells of the machine it was made on.
+        stripped = io.BytesIO()
+        with zipfile.ZipFile(fresh) as old, zipfile.ZipFile(stripped, "w") as new:
+            for entry in old.infolist():
+                if not entry.filename.endswith(".debug_pkl"):
+                    new.writestr(entry.filename, old.read(entry))
+        stripped.seek(0)
+        torch.jit.save(torch.jit.load(stripped), data)
+        (CORPUS / "script_archive" / f"{name}.pt").write_bytes(data.getvalue())
+        with zipfile.ZipFile(data) as archive:
+            for entry in archive.namelist():
+                short = entry.split("/")[-1]
+                if entry.endswith(".py") and "__torch__.py" in entry:
+                    (CORPUS / "script_source" / f"{name}.py").write_bytes(archive.read(entry))
+                if entry.endswith(".debug_pkl"):
+                    (CORPUS / "script_debug" / f"{name}-{short}").write_bytes(archive.read(entry))
+
+
+if __name__ == "__main__":
+    main()

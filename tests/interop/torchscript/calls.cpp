@@ -1,0 +1,216 @@
+// Makes the calls that PyTorch's own tests made, and compares what they give:
+//   script_calls [--sample N] [--from N] [--show TEXT] [--verbose] FOLDER
+// FOLDER has archives/<id>.pt and calls/<n>.pt, dicts of "archive", "method", "args", "kwargs", "result" or
+// "error", "args_after", "rng". Prints what went wrong by kind, and totals.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "call_compare.h"
+#include "flambeau/archive/record_archive.h"
+#include "flambeau/base/error.h"
+#include "flambeau/base/files/mapping.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
+#include "flambeau/formats/torchscript/script_file.h"
+#include "flambeau/interpreter/convert.h"
+#include "flambeau/interpreter/machine.h"
+#include "flambeau/interpreter/traceback.h"
+#include "flambeau/kernels/random/generator.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/script/operators/operator_table.h"
+#include "flambeau/value/schema_table.h"
+
+namespace {
+
+using namespace flambeau;
+using script::IValue;
+using torchscript_calls::difference;
+
+struct Outcome {
+  bool is_right = false;
+  bool has_control_flow = false;
+  std::string kind;
+  std::string detail;
+};
+
+struct Judge {
+  std::string folder;
+  std::shared_ptr<const script::OperatorTable> operators =
+      std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
+  std::shared_ptr<const ops::Library> library = std::make_shared<const ops::Library>();
+  ThreadPool pool{1};
+
+  Outcome judge(const std::string& path);
+};
+
+// A call's parts, by name. What cannot be read is left out.
+std::map<std::string, IValue> read_call(const std::string& path, const script::OperatorTable&,
+                                        const std::shared_ptr<const script::OperatorTable>& operators) {
+  const auto records = std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(path)));
+  const TorchFile file = read_torch_zip(records, "data.pkl", "data");
+  script::Unit unit(operators);
+  script::KeptStates kept;
+  const script::LoadHooks hooks;
+  std::map<std::string, IValue> parts;
+  for (const pickle::Pair& pair : file.tree.root()->pairs()) {
+    const std::string name(pair.key->as_string());
+    if (name == "default_dtype") {
+      parts[name] = IValue(pair.value->is(pickle::Kind::kGlobal) ? pair.value->as_global().name : "");
+      continue;
+    }
+    script::ValueReader reader(unit, hooks, 10, kept);
+    try {
+      parts[name] = reader.read(*pair.value, *file.source);
+    } catch (const Error&) {
+      if (name == "args" || name == "kwargs" || name == "result" || name == "args_after") throw;
+    }
+  }
+  return parts;
+}
+
+bool has_control_flow(const script::ScriptArchive& archive) {
+  for (const std::string& qualifier : archive.qualifiers()) {
+    const std::string& text = archive.find_source(qualifier)->text();
+    for (const char* const word : {"  if ", "  for ", "  while "}) {
+      if (text.find(word) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Outcome Judge::judge(const std::string& path) {
+  Outcome outcome;
+  std::map<std::string, IValue> call;
+  try {
+    call = read_call(path, *operators, operators);
+  } catch (const Error& error) {
+    outcome.kind = "call file: " + first_line(error.message());
+    return outcome;
+  }
+  kernels::Generator generator;
+  interpreter::MachineOptions options;
+  options.generator = &generator;
+  options.granted = UINT32_MAX;
+  options.most_steps = 20'000'000;
+  if (call["default_dtype"].is(IValue::Tag::kString)) {
+    if (const std::optional<DType> dtype = dtype_from_name(call["default_dtype"].as_string()))
+      options.default_dtype = *dtype;
+  }
+  std::unique_ptr<interpreter::Machine> machine;
+  script::LoadHooks hooks;
+  hooks.begin = [&](const std::shared_ptr<script::Unit>& unit) {
+    machine = std::make_unique<interpreter::Machine>(
+        std::make_shared<const interpreter::Program>(unit, library), pool, options);
+  };
+  hooks.make_native = [&](std::string_view name, const IValue& state) -> IValue {
+    const ops::ObjectClass* const type = library->find_class(name);
+    return type == nullptr ? IValue() : IValue::native(type->from_state(interpreter::to_value(state)));
+  };
+  hooks.set_state = [&](const script::Function&, const IValue& object, const IValue& state) {
+    machine->call_method(object, "__setstate__", {state});
+  };
+  script::ScriptFile file;
+  try {
+    const std::string archive = fmt::format("{}/archives/{}.pt", folder, call["archive"].as_string());
+    file = script::read_script(std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(archive))),
+                               operators, hooks);
+    outcome.has_control_flow = has_control_flow(*file.archive);
+  } catch (const Error& error) {
+    outcome.kind = "load: " + first_line(error.message());
+    outcome.detail = error.what();
+    return outcome;
+  }
+  if (call["rng"].is(IValue::Tag::kTensor)) generator.set_state(call["rng"].as_tensor().contiguous_bytes());
+  const IValue arguments = call["args"];
+  interpreter::Machine::Keywords keywords;
+  for (const script::DictItems::Entry& entry : call["kwargs"].as_dict().items.entries())
+    keywords.emplace_back(entry.key.as_string(), entry.value);
+  const bool should_fail = call.contains("error");
+  IValue result;
+  try {
+    // A saved function is a module's forward.
+    result = machine->call_method(file.module, call["method"].as_string(), arguments.items(), keywords);
+  } catch (const Error& error) {
+    outcome.is_right = should_fail;
+    if (!should_fail) outcome.kind = "error: " + first_line(error.message());
+    const auto* const script_error = dynamic_cast<const interpreter::ScriptError*>(&error);
+    outcome.detail = script_error != nullptr ? traceback_text(*script_error) : error.what();
+    return outcome;
+  }
+  if (should_fail) {
+    outcome.kind = "no error";
+    outcome.detail = call["error"].as_dict().items.find(IValue("last_line"))->as_string();
+    return outcome;
+  }
+  outcome.kind = difference(result, call["result"]);
+  if (!outcome.kind.empty()) outcome.kind = "result: " + outcome.kind;
+  if (outcome.kind.empty() && call.contains("args_after")) {
+    outcome.kind = difference(IValue::list(TypeKind::kAny, arguments.items()),
+                              IValue::list(TypeKind::kAny, call["args_after"].items()));
+    if (!outcome.kind.empty()) outcome.kind = "arguments afterwards: " + outcome.kind;
+  }
+  outcome.is_right = outcome.kind.empty();
+  return outcome;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  size_t sample = 1, from = 0;
+  bool is_verbose = false;
+  std::string shown;
+  Judge judge;
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    if (argument == "--sample" && i + 1 < count) {
+      sample = std::max(1UL, std::stoul(arguments[++i]));
+    } else if (argument == "--from" && i + 1 < count) {
+      from = std::stoul(arguments[++i]);
+    } else if (argument == "--show" && i + 1 < count) {
+      shown = arguments[++i];
+    } else if (argument == "--verbose") {
+      is_verbose = true;
+    } else {
+      judge.folder = argument;
+    }
+  }
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(judge.folder + "/calls"))
+    paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  size_t tried = 0, right = 0, tried_flow = 0, right_flow = 0;
+  std::map<std::string, std::pair<size_t, std::string>> kinds;
+  for (size_t i = from; i < paths.size(); i += sample) {
+    if (is_verbose) std::cerr << paths[i] << "\n";
+    Outcome outcome;
+    try {
+      outcome = judge.judge(paths[i]);
+    } catch (const std::exception& error) {
+      outcome.kind = std::string("exception: ") + error.what();
+    }
+    ++tried;
+    right += outcome.is_right ? 1 : 0;
+    tried_flow += outcome.has_control_flow ? 1 : 0;
+    right_flow += outcome.has_control_flow && outcome.is_right ? 1 : 0;
+    if (outcome.is_right) continue;
+    auto& [times, example] = kinds[outcome.kind];
+    if (times++ == 0) example = paths[i];
+    if (!shown.empty() && outcome.kind.find(shown) != std::string::npos)
+      std::cout << fmt::format("{}: {}\n{}\n", paths[i], outcome.kind, outcome.detail);
+  }
+  std::vector<std::tuple<size_t, std::string, std::string>> sorted;
+  for (const auto& [kind, seen] : kinds) sorted.emplace_back(seen.first, kind, seen.second);
+  std::sort(sorted.rbegin(), sorted.rend());
+  for (const auto& [times, kind, example] : sorted)
+    std::cout << fmt::format("{:6} {}  ({})\n", times, printable(kind, 200), example);
+  std::cout << fmt::format("{} of {} calls are right; {} of {} with control flow\n", right, tried, right_flow,
+                           tried_flow);
+  return right == tried ? 0 : 1;
+}
