@@ -12,6 +12,7 @@
 #include "flambeau/report.h"
 #include "progress_bar.h"
 #include "reports.h"
+#include "script/script_files.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -76,6 +77,29 @@ void print_report(const std::string& path, const SafetyReport& found) {
   }
 }
 
+bool is_script_kind(FileKind kind) {
+  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
+}
+
+// Code that cannot be read says nothing; that it is there was said already.
+void print_script_calls(const std::string& path) {
+  try {
+    if (path != "-") print_script_safety(path);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kCancelled) throw;
+    fmt::print("  {} code: {}\n", styled("caution", Style::kYellow), printable(error.message(), 400));
+  }
+}
+
+void add_script_safety(const std::string& path, json::Value& result) {
+  try {
+    if (path != "-") result.set("script", script_safety_json(path));
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kCancelled) throw;
+    result.set("script", report::of_error(error));
+  }
+}
+
 int run_check(const CheckOptions& options, const CommonOptions& common) {
   ProgressBar progress(common.quiet || common.json);
   json::Array results;
@@ -87,8 +111,10 @@ int run_check(const CheckOptions& options, const CommonOptions& common) {
       if (!found.is_harmless() && exit_code == kExitOk) exit_code = kExitFound;
       if (common.json) {
         results.push_back(report::of_safety(path, found));
+        if (is_script_kind(found.kind)) add_script_safety(path, results.back());
       } else if (!common.quiet || !found.is_harmless()) {
         print_report(path, found);
+        if (is_script_kind(found.kind)) print_script_calls(path);
       }
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kCancelled) throw;

@@ -12,6 +12,7 @@
 #include "output_stream.h"
 #include "progress_bar.h"
 #include "reports.h"
+#include "script/script_files.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -77,6 +78,10 @@ void report(const ConvertCommandOptions& options, const ConvertedFile& written, 
 }
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
+  if (options.script) {
+    resave_script(options.input, options.output, common);
+    return kExitOk;
+  }
   if (is_program_output(options)) return convert_program(options, common);
   if (!options.layout.empty() || !options.schema.empty() || options.simplify) {
     throw Error(ErrorCode::kInvalidArgument, "--layout, --schema and --simplify are for programs",
@@ -133,6 +138,10 @@ Command convert_command() {
           Option("--simplify",
                  "Of a program: compute equal things once and constants now, and leave out what nobody uses",
                  &options->simplify),
+          Option("--script",
+                 "Of a TorchScript module: write a module, not its weights alone; its code is compiled and "
+                 "printed as PyTorch 2.13 does",
+                 &options->script),
           Option("--weights",
                  "For a program that was edited as text or JSON: the .pt2 file to take its weights from",
                  &options->weights)

@@ -21,6 +21,7 @@ struct ConvertCommandOptions {
   std::string schema;
   bool simplify = false;
   std::string model;
+  bool script = false;
   std::string weights;
 };
 

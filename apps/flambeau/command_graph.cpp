@@ -1,4 +1,4 @@
-// flambeau graph: an exported program as text, JSON or a drawing.
+// flambeau graph: an exported program as text, JSON or a drawing; of TorchScript, the graph of a method.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -12,6 +12,7 @@
 #include "flambeau/report.h"
 #include "output_stream.h"
 #include "reports.h"
+#include "script/script_files.h"
 
 namespace flambeau::cli {
 namespace {
@@ -21,6 +22,7 @@ struct GraphCommandOptions {
   std::string format = "text";
   std::string output = "-";
   std::string model;
+  std::string method = "forward";
   bool modules = false;
 };
 
@@ -38,11 +40,15 @@ std::string rendered(const graph::ExportedProgram& program, const GraphCommandOp
   return to_text(program, text);
 }
 
-int run_graph(const GraphCommandOptions& options, const CommonOptions& common) {
+std::string program_text(const GraphCommandOptions& options, const CommonOptions& common) {
   Package package = load_package(options.file);
-  const std::string text = with_location("file", options.file, [&] {
-    return rendered(package.model(options.model).program, options, common.json);
-  });
+  return with_location("file", options.file,
+                       [&] { return rendered(package.model(options.model).program, options, common.json); });
+}
+
+int run_graph(const GraphCommandOptions& options, const CommonOptions& common) {
+  const std::string text = is_script_file(options.file) ? script_graph(options.file, options.method)
+                                                        : program_text(options, common);
   if (is_standard_output(options.output)) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return kExitOk;
@@ -59,9 +65,10 @@ Command graph_command() {
   auto options = std::make_shared<GraphCommandOptions>();
   return {
       "graph",
-      "Print an exported program",
+      "Print an exported program, or a method of a TorchScript module",
       {
-          Option("FILE", ".pt2, or the JSON of a program; - is standard input", &options->file)
+          Option("FILE", ".pt2, the JSON of a program, or a TorchScript module; - is standard input",
+                 &options->file)
               .required()
               .takes(Takes::kInput),
           Option("--format",
@@ -74,6 +81,7 @@ Command graph_command() {
                  &options->modules),
           Option("-o,--output", "A file (default: standard output)", &options->output).takes(Takes::kOutput),
           Option("--model", "Of an archive with several programs: the one to print", &options->model),
+          Option("--method", "Of TorchScript: forward, layer1.0.forward", &options->method).shows_default(),
       },
       {{"graph model.pt2", "the program as PyTorch prints it"},
        {"graph --format full a.pt2 -o a.txt", "edit it, and make a program of it again:"},

@@ -16,6 +16,7 @@
 #include "flambeau/report.h"
 #include "flambeau/tensor.h"
 #include "reports.h"
+#include "script/script_files.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -28,6 +29,7 @@ struct InspectOptions {
   bool globals = false;
   bool structure = false;
   bool digests = false;
+  bool code = false;
   uint64_t limit = 50;
 };
 
@@ -202,9 +204,11 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
         results.push_back(
             report::of_inspection(path, mapping, inspection, shown,
                                   {.statistics = options.statistics, .digests = options.digests}, pool));
+        if (options.code) results.back().set("script", script_json(open_script(path, common)));
       } else {
         if (i > 0) std::puts("");
         print_inspection(path, mapping, inspection, shown, options, pool);
+        if (options.code) print_script(open_script(path, common), options.limit);
       }
       if (inspection.kind == FileKind::kUnknown && exit_code == kExitOk) exit_code = kExitFound;
     } catch (const Error& error) {
@@ -239,6 +243,8 @@ Command inspect_command() {
               Option("--structure", "Draw the nesting even of a flat state dict", &options->structure),
               Option("--sha256", "SHA-256 of the file, its records and the values of its tensors",
                      &options->digests),
+              Option("-c,--code", "Of TorchScript: modules, methods, and the operators that they call",
+                     &options->code),
               Option("-n,--limit", "Rows per table; 0 for all", &options->limit).shows_default(),
           },
           {{"inspect model.pt", "what is it, which tensors does it hold"},

@@ -25,6 +25,7 @@
 #include "progress_bar.h"
 #include "reports.h"
 #include "run_watch.h"
+#include "script/script_files.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -34,6 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 struct RunCommandOptions {
   ModelOptions model;
+  std::string method = "forward";
   std::string output;
   std::string check_against;
   double relative = -1;  // tolerances; negative: those of the type
@@ -293,6 +295,11 @@ void print_checks(const std::vector<OutputCheck>& checks, const std::string& pat
 }
 
 int run_run(const RunCommandOptions& options, const CommonOptions& common) {
+  if (is_script_file(options.model.file)) {
+    return run_script(
+        {options.model.file, options.method, options.model.inputs, options.output, options.model.seed},
+        common);
+  }
   RunWatch watch(common.quiet || common.json);
   const std::string& file = options.model.file;
   watch.begin("loading");
@@ -372,6 +379,7 @@ Command run_command() {
   list.insert(
       list.end(),
       {
+          Option("--method", "Of TorchScript: the method to call", &options->method).shows_default(),
           Option("-o,--output",
                  "Where the outputs go: a .npy, .npz, .safetensors or .pt file, a folder for .npy files and "
                  "outputs.json, or - for standard output",
@@ -389,7 +397,7 @@ Command run_command() {
           Option("-n,--limit", "Rows of the profile; 0 for all", &options->limit).shows_default(),
       });
   return {"run",
-          "Run an exported program and show its outputs",
+          "Run an exported program or a TorchScript module and show its outputs",
           std::move(list),
           {{"run model.pt2", "with the inputs it was exported with"},
            {"run model.pt2 --input x=photo.npy --cast --output y.npy", "a float64 photo, too"},

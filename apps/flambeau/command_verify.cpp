@@ -1,4 +1,4 @@
-// flambeau verify: everything that is wrong with exported programs.
+// flambeau verify: everything that is wrong with exported programs and TorchScript modules.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "reports.h"
+#include "script/script_files.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -44,6 +45,10 @@ int run_verify(const VerifyCommandOptions& options, const CommonOptions& common)
   int exit_code = kExitOk;
   for (const std::string& path : options.files) {
     try {
+      if (is_script_file(path)) {
+        if (!verify_script(path, common, results) && exit_code == kExitOk) exit_code = kExitFound;
+        continue;
+      }
       const report::Verification found = report::verify_file(path, verify_options);
       if (!found.findings.empty() && exit_code == kExitOk) exit_code = kExitFound;
       if (common.json) {
@@ -72,9 +77,11 @@ int run_verify(const VerifyCommandOptions& options, const CommonOptions& common)
 Command verify_command() {
   auto options = std::make_shared<VerifyCommandOptions>();
   return {"verify",
-          "Report everything that is wrong with exported programs; exit code 0 only if nothing is",
+          "Report everything that is wrong with exported programs and TorchScript; exit code 0 only if "
+          "nothing is",
           {
-              Option("FILE", ".pt2 files, or the JSON of programs; - is standard input", &options->files)
+              Option("FILE", ".pt2 files, the JSON of programs, or TorchScript modules; - is standard input",
+                     &options->files)
                   .required()
                   .takes(Takes::kInput),
               Option("--dialect",

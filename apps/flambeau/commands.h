@@ -13,6 +13,7 @@ Command convert_command();
 Command diff_command();
 Command verify_command();
 Command graph_command();
+Command code_command();
 Command canonicalize_command();
 Command run_command();
 Command bench_command();

@@ -17,5 +17,6 @@
 #include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "flambeau/runtime.h"
+#include "flambeau/script.h"
 #include "flambeau/tensor.h"
 #include "flambeau/work.h"

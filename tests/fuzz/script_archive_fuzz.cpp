@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const script::ScriptFile file = script::read_script(open({data, data + size}), operators);
     MemorySink sink;
-    script::write_script(sink, file, {}, {}, {}, Progress::silent());
+    script::write_script(sink, file, file.module, {}, {}, {}, Progress::silent());
     script::read_script(open(sink.take()), operators);
   } catch (const Error&) {
     // Refusing is fine. Anything else that leaves the reader is a bug.

@@ -1,33 +1,34 @@
 // Reads TorchScript modules, compiles and prints their code, and writes them again: what torch.jit.save gives
 // for torch.jit.load of a file, byte for byte. Prints a line "path<TAB>error: ..." for what fails.
-//   script_resave FOLDER PATH...
-#include <fstream>
+//   script_resave [--inert] FOLDER PATH...
+// --inert: nothing of the files runs; objects with a state of their own are written as they were read.
+#include <algorithm>
 #include <iostream>
 #include <string>
+#include <vector>
 
-#include "flambeau/base/error.h"
-#include "flambeau/base/files/mapping.h"
-#include "flambeau/formats/torchscript/script_file.h"
-#include "flambeau/script/operators/operator_table.h"
-#include "flambeau/value/schema_table.h"
+#include "flambeau/error.h"
+#include "flambeau/script.h"
 
 int main(int count, char** arguments) {
   using namespace flambeau;
-  if (count < 2) return 2;
-  const auto operators = std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
-  for (int i = 2; i < count; ++i) {
-    const std::string path = arguments[i];
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  script::ScriptLoadOptions options;
+  options.threads = 1;
+  if (!words.empty() && words[0] == "--inert") {
+    options.run_set_state = false;
+    words.erase(words.begin());
+  }
+  if (words.empty()) return 2;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& path = words[i];
     try {
-      auto records = std::make_shared<const RecordArchive>(RecordArchive::open(Mapping::open(path)));
-      const script::ScriptFile file = script::read_script(std::move(records), operators);
-      MemorySink sink;
-      script::write_script(sink, file, {}, {}, {}, Progress::silent());
-      const std::string name = path.substr(path.rfind('/') + 1);
-      std::ofstream out(std::string(arguments[1]) + "/" + name, std::ios::binary);
-      const std::string_view bytes = as_text(sink.buffer());
-      out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+      const script::ScriptModule module = script::load_script(path, options);
+      script::save_script(module, words[0] + "/" + path.substr(path.rfind('/') + 1));
     } catch (const Error& error) {
-      std::cout << path << "\terror: " << error.what() << '\n';
+      std::string text = error.what();
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      std::cout << path << "\terror: " << text << '\n';
     }
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/values/boxes.h"
 
@@ -11,12 +12,33 @@ namespace {
 
 using Tag = IValue::Tag;
 
+// A tensor without dimensions stands for its number where PyTorch's bindings take it for one.
+std::optional<IValue> number_of(const IValue& value, const Type& type) {
+  const Tensor& tensor = value.as_tensor();
+  if (!tensor.defined() || tensor.dim() != 0 || tensor.is_meta() || tensor.layout() != Layout::kStrided ||
+      tensor.quantizer() != nullptr)
+    return {};
+  const Scalar number = ops::item(tensor);
+  switch (type.kind()) {
+    case TypeKind::kInt:
+      return number.is_int() || number.is_bool() ? std::optional(IValue(number.to_int())) : std::nullopt;
+    case TypeKind::kFloat:
+      return number.is_complex() ? std::nullopt : std::optional(IValue(number.to_double()));
+    case TypeKind::kComplex:
+      return IValue(number.to_complex());
+    default:
+      return {};
+  }
+}
+
 std::optional<std::vector<IValue>> fit_all(const std::vector<IValue>& items, const Type& element,
                                            const script::Unit& unit) {
   std::vector<IValue> made;
   made.reserve(items.size());
   for (const IValue& item : items) {
     std::optional<IValue> fitted = fit(item, element, unit);
+    // A list of bools takes ints, a bool does not.
+    if (!fitted && element.is(TypeKind::kBool) && item.is(Tag::kInt)) fitted = IValue(item.as_int() != 0);
     if (!fitted) return {};
     made.push_back(std::move(*fitted));
   }
@@ -51,6 +73,8 @@ std::optional<IValue> fit_tuple(const IValue& value, std::span<const Type> types
 
 std::optional<IValue> fit(const IValue& value, const Type& type, const script::Unit& unit) {
   if (script::is_instance(&unit, value, type)) return value;
+  if (value.is(Tag::kTensor) && !type.is(TypeKind::kOptional) && !type.is(TypeKind::kUnion))
+    return number_of(value, type);
   switch (type.kind()) {
     case TypeKind::kOptional:
       return fit(value, type.element(), unit);

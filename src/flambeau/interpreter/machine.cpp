@@ -219,7 +219,7 @@ std::exception_ptr Machine::located(size_t bottom) const {
 
 // Takes the frames off that an error left: all above `bottom`, or down to one that was forked, whose future
 // the error becomes. True when the run goes on.
-bool Machine::unwind(size_t bottom, std::exception_ptr& failure) {
+bool Machine::unwind(size_t bottom, const std::exception_ptr& failure) {
   size_t down_to = bottom;
   bool is_fork = false;
   for (size_t i = frames_.size(); i > bottom && !is_fork; --i) {
@@ -235,7 +235,7 @@ bool Machine::unwind(size_t bottom, std::exception_ptr& failure) {
       try {
         call_inside(object, "__exit__", {IValue(), IValue(), IValue()});
       } catch (const Error&) {
-        failure = std::current_exception();
+        // What went wrong first is what matters.
       }
     }
     if (frames_.size() == down_to + 1 && is_fork) {

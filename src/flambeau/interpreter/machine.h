@@ -126,7 +126,7 @@ class Machine {
   IValue make_awaitable(const std::shared_ptr<const Code>& code, Call& call);
   // The exception that is being handled, with the frames above `bottom`.
   std::exception_ptr located(size_t bottom) const;
-  bool unwind(size_t bottom, std::exception_ptr& failure);
+  bool unwind(size_t bottom, const std::exception_ptr& failure);
   std::vector<TraceFrame> trace(size_t bottom) const;
 
   std::shared_ptr<const Program> program_;

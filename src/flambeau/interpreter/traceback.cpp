@@ -29,7 +29,9 @@ void add_text(std::string& text, const script::SourceRange& range, const TraceFr
                       source.line_of(range.start), printable(frame.function));
   if (!frame.module_path.empty()) text += fmt::format(" (self.{})", printable(frame.module_path));
   text += '\n';
-  text += highlight(range);
+  // The place is said already, with the function.
+  const std::string shown = highlight(range);
+  text.append(shown, shown.starts_with("  File ") ? shown.find('\n') + 1 : 0);
   if (text.back() != '\n') text += '\n';
 }
 

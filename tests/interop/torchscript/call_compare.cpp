@@ -63,7 +63,10 @@ std::string tensor_difference(const Tensor& a, const Tensor& b) {
   if (a.is_meta() || b.is_meta()) return a.is_meta() == b.is_meta() ? "" : "device";
   if ((a.quantizer() == nullptr) != (b.quantizer() == nullptr)) return "quantized";
   for (size_t d = 0; d < a.dim() && a.element_count() > 1; ++d) {
-    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return "strides";
+    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) {
+      return fmt::format("strides: [{}] for [{}] of {}", fmt::join(a.strides().span(), ", "),
+                         fmt::join(b.strides().span(), ", "), b.summary());
+    }
   }
   if (a.quantizer() != nullptr) {
     if (std::fabs(a.quantizer()->scale - b.quantizer()->scale) > 1e-6 * std::fabs(b.quantizer()->scale) ||
@@ -90,7 +93,9 @@ std::string tensor_difference(const Tensor& a, const Tensor& b) {
     }
     // Quantized numbers at a border may fall to either side.
     if (a.quantizer() != nullptr && std::fabs(r - s) <= 1) continue;
-    if (!is_close(u, v, tolerance)) return "values";
+    if (!is_close(u, v, tolerance)) {
+      return fmt::format("values: {}+{}j for {}+{}j at {}", u.real(), u.imag(), v.real(), v.imag(), i);
+    }
   }
   return "";
 }
@@ -135,7 +140,9 @@ std::string difference(const IValue& ours, const IValue& expected) {
   if (ours.tag() != expected.tag()) return fmt::format("{} for {}", ours.kind_name(), expected.kind_name());
   switch (ours.tag()) {
     case Tag::kFloat:
-      return is_close(ours.as_float(), expected.as_float(), {1e-7, 1e-7}) ? "" : "a float";
+      return is_close(ours.as_float(), expected.as_float(), {1e-7, 1e-7})
+                 ? ""
+                 : fmt::format("a float: {} for {}", ours.as_float(), expected.as_float());
     case Tag::kComplex:
       return is_close(ours.as_complex(), expected.as_complex(), {1e-7, 1e-7}) ? "" : "a complex number";
     case Tag::kTensor:
@@ -146,9 +153,13 @@ std::string difference(const IValue& ours, const IValue& expected) {
     case Tag::kDict:
       return dict_difference(ours, expected);
     case Tag::kInt:
-      return ours.as_int() == expected.as_int() ? "" : "an int";
+      return ours.as_int() == expected.as_int()
+                 ? ""
+                 : fmt::format("an int: {} for {}", ours.as_int(), expected.as_int());
     case Tag::kString:
-      return ours.as_string() == expected.as_string() ? "" : "a string";
+      return ours.as_string() == expected.as_string()
+                 ? ""
+                 : fmt::format("a string: {} for {}", ours.as_string(), expected.as_string());
     default:
       return script::equal_keys(ours, expected) ? "" : "a " + ours.kind_name();
   }

@@ -8,7 +8,7 @@
 
 namespace flambeau::torchscript_calls {
 
-// Empty where they are the same, else the kind of difference. `expected` is as Python saw it: a named tuple
+// Empty where they are the same, else the kind of difference, and behind a colon what differs. `expected` is as Python saw it: a named tuple
 // is a dict with its name, an enumerator too.
 std::string difference(const script::IValue& ours, const script::IValue& expected);
 

@@ -1,7 +1,8 @@
 // Makes the calls that PyTorch's own tests made, and compares what they give:
-//   script_calls [--sample N] [--from N] [--show TEXT] [--verbose] FOLDER
+//   script_calls [--sample N] [--only NAME] [--show TEXT] [--code] [--verbose] FOLDER
 // FOLDER has archives/<id>.pt and calls/<n>.pt, dicts of "archive", "method", "args", "kwargs", "result" or
-// "error", "args_after", "rng". Prints what went wrong by kind, and totals.
+// "error", "args_after", "rng". Prints what went wrong by kind, and totals. --show: each one of the kinds
+// with that text in their names. --code: what the machine runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,10 @@
 #include "flambeau/interpreter/traceback.h"
 #include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/script/ir/text.h"
 #include "flambeau/script/operators/operator_table.h"
+#include "flambeau/script/types/relations.h"
+#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/value/schema_table.h"
 
 namespace {
@@ -44,6 +48,7 @@ struct Judge {
       std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
   std::shared_ptr<const ops::Library> library = std::make_shared<const ops::Library>();
   ThreadPool pool{1};
+  bool shows_code = false;
 
   Outcome judge(const std::string& path);
 };
@@ -71,6 +76,37 @@ std::map<std::string, IValue> read_call(const std::string& path, const script::O
     }
   }
   return parts;
+}
+
+// Python's lists and dicts have no types of their own: those that PyTorch infers.
+IValue typed(const IValue& value) {
+  if (value.is(IValue::Tag::kTuple)) {
+    std::vector<IValue> items;
+    for (const IValue& item : value.items()) items.push_back(typed(item));
+    return IValue::tuple(std::move(items));
+  }
+  const auto common = [](const std::vector<IValue>& items) -> Type {
+    std::vector<Type> types;
+    for (const IValue& item : items) types.push_back(script::runtime_type(item));
+    const std::optional<Type> found = types.empty() ? std::nullopt : script::unify_types(nullptr, types);
+    return found.value_or(TypeKind::kAny);
+  };
+  if (value.is(IValue::Tag::kList)) {
+    std::vector<IValue>& items = value.items();
+    for (IValue& item : items) item = typed(item);
+    value.as_list().element = common(items);
+  } else if (value.is(IValue::Tag::kDict)) {
+    std::vector<IValue> keys, values;
+    for (const script::DictItems::Entry& entry : value.as_dict().items.entries()) {
+      keys.push_back(entry.key);
+      values.push_back(typed(entry.value));
+    }
+    value.as_dict().items.clear();
+    for (size_t i = 0; i < keys.size(); ++i) value.as_dict().items.set(keys[i], values[i]);
+    value.as_dict().key = common(keys);
+    value.as_dict().value = common(values);
+  }
+  return value;
 }
 
 bool has_control_flow(const script::ScriptArchive& archive) {
@@ -127,11 +163,18 @@ Outcome Judge::judge(const std::string& path) {
     outcome.detail = error.what();
     return outcome;
   }
+  if (shows_code) {
+    for (const std::shared_ptr<script::Function>& method : file.module.as_object().type->methods) {
+      const interpreter::Program& program = machine->program();
+      std::cout << to_text(*method->graph()) << to_string(program.code_of(program.slot_of(method)));
+    }
+  }
   if (call["rng"].is(IValue::Tag::kTensor)) generator.set_state(call["rng"].as_tensor().contiguous_bytes());
   const IValue arguments = call["args"];
+  for (IValue& argument : arguments.items()) argument = typed(argument);
   interpreter::Machine::Keywords keywords;
   for (const script::DictItems::Entry& entry : call["kwargs"].as_dict().items.entries())
-    keywords.emplace_back(entry.key.as_string(), entry.value);
+    keywords.emplace_back(entry.key.as_string(), typed(entry.value));
   const bool should_fail = call.contains("error");
   IValue result;
   try {
@@ -157,13 +200,20 @@ Outcome Judge::judge(const std::string& path) {
     if (!outcome.kind.empty()) outcome.kind = "arguments afterwards: " + outcome.kind;
   }
   outcome.is_right = outcome.kind.empty();
+  // "result: values: 1 for 2": the kind ends at the second colon.
+  const size_t colon = outcome.kind.find(": ", outcome.kind.find(": ") + 1);
+  if (colon != std::string::npos) {
+    outcome.detail = outcome.kind.substr(colon + 2);
+    outcome.kind.resize(colon);
+  }
   return outcome;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  size_t sample = 1, from = 0;
+  size_t sample = 1;
+  std::string only;
   bool is_verbose = false;
   std::string shown;
   Judge judge;
@@ -171,8 +221,10 @@ int main(int count, char** arguments) {
     const std::string argument = arguments[i];
     if (argument == "--sample" && i + 1 < count) {
       sample = std::max(1UL, std::stoul(arguments[++i]));
-    } else if (argument == "--from" && i + 1 < count) {
-      from = std::stoul(arguments[++i]);
+    } else if (argument == "--only" && i + 1 < count) {
+      only = arguments[++i];
+    } else if (argument == "--code") {
+      judge.shows_code = true;
     } else if (argument == "--show" && i + 1 < count) {
       shown = arguments[++i];
     } else if (argument == "--verbose") {
@@ -183,11 +235,11 @@ int main(int count, char** arguments) {
   }
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(judge.folder + "/calls"))
-    paths.push_back(entry.path().string());
+    if (entry.path().string().find(only) != std::string::npos) paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   size_t tried = 0, right = 0, tried_flow = 0, right_flow = 0;
   std::map<std::string, std::pair<size_t, std::string>> kinds;
-  for (size_t i = from; i < paths.size(); i += sample) {
+  for (size_t i = 0; i < paths.size(); i += sample) {
     if (is_verbose) std::cerr << paths[i] << "\n";
     Outcome outcome;
     try {

@@ -26,12 +26,12 @@ ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
   return file;
 }
 
-void write_script(ByteSink& sink, const ScriptFile& file, const ExtraFiles& extra_files,
+void write_script(ByteSink& sink, const ScriptFile& file, const IValue& module, const ExtraFiles& extra_files,
                   const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress) {
   ScriptParts parts;
-  parts.module = file.module;
+  parts.module = module;
   parts.extra_files = extra_files;
-  const std::string root = file.module.as_object().type->qualified_name();
+  const std::string root = module.as_object().type->qualified_name();
   const auto print = [&](const std::vector<ValuePickler::Met>& met) {
     return print_code(*file.unit, met, root);
   };

@@ -27,9 +27,9 @@ struct ScriptFile {
 ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
                        std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks = {});
 
-// Compiles and prints all code that the module needs: what torch.jit.save gives for torch.jit.load of the
-// file. Throws what ScriptWriter and print_code throw.
-void write_script(ByteSink& sink, const ScriptFile& file, const ExtraFiles& extra_files,
+// Compiles and prints all code that the module needs, which is the file's or one inside of it: what
+// torch.jit.save gives for torch.jit.load of the file. Throws what ScriptWriter and print_code throw.
+void write_script(ByteSink& sink, const ScriptFile& file, const IValue& module, const ExtraFiles& extra_files,
                   const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress);
 
 // The archive as it is, record by record, under another folder's name. With the same name, and where

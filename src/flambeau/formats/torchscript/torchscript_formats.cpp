@@ -77,7 +77,7 @@ constinit const Format kTorchScriptFormat = {
     .has_structure = true,
     .is_torchscript = true,
     .inspect = inspect_module,
-    .note = "the code is listed, not analysed: 'flambeau extract' writes it out",
+    .note = "its code is printed by 'flambeau code', and summed up by --code",
     .openings = bit(Opening::kFull) | bit(Opening::kModel),
     .check = check_torchscript,
 };

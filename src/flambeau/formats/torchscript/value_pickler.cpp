@@ -154,18 +154,23 @@ Node* ValuePickler::class_global(const std::string& qualified_name) {
 Node* ValuePickler::save_native(const std::string& name, const IValue& state, int depth) {
   classes_.push_back({name, nullptr});
   Node* object = tree_.call(class_global(name), tree_.tuple(), CallKind::kNewObject);
-  tree_.set_state(object, save(state, depth + 1));
+  with_state(object, state, depth);
   mark_native_state(state);
   return object;
 }
 
-// Of PyTorch's own objects the state has a second owner while it is written, and the object owns what it did
-// not unpack for that: everything but the weight, which comes first.
+// What a method gave has a second owner while it is written.
+Node* ValuePickler::with_state(Node* object, const IValue& state, int depth) {
+  Node* saved = save(state, depth + 1);
+  if (state.is_boxed() && !state.is(IValue::Tag::kString)) Tree::set_memoized(saved);
+  tree_.set_state(object, saved);
+  return object;
+}
+
+// PyTorch's own objects own what they did not unpack to be written: everything but the weight, which comes
+// first.
 void ValuePickler::mark_native_state(const IValue& state) {
-  const auto mark = [&](const IValue& value) {
-    if (value.is_boxed() && !value.is(IValue::Tag::kString)) Tree::set_memoized(done_.at(value.identity()));
-  };
-  mark(state);
+  const auto mark = [&](const IValue& value) { Tree::set_memoized(done_.at(value.identity())); };
   if (!state.is(IValue::Tag::kTuple)) return;
   for (size_t i = 1; i < state.items().size(); ++i) {
     const IValue& item = state.items()[i];
@@ -189,13 +194,11 @@ Node* ValuePickler::save_object(const IValue& value, int depth) {
   if (has_state_methods(*type)) {
     const auto kept = kept_.find(value.identity());
     if (kept != kept_.end()) {
-      tree_.set_state(node, save(kept->second.state, depth + 1));
-      return node;
+      return with_state(node, kept->second.state, depth);
     }
     if (!hooks_.get_state) cannot_save(value, "its __getstate__ would have to run");
     made_.push_back(hooks_.get_state(**type->find_method("__getstate__"), value));
-    tree_.set_state(node, save(made_.back(), depth + 1));
-    return node;
+    return with_state(node, made_.back(), depth);
   }
   Node* state = tree_.dict();
   for (size_t i = 0; i < object.slots.size(); ++i) {

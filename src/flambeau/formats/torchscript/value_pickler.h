@@ -51,6 +51,7 @@ class ValuePickler {
   pickle::Node* save_dict(const IValue& value, int depth);
   pickle::Node* save_object(const IValue& value, int depth);
   pickle::Node* save_native(const std::string& name, const IValue& state, int depth);
+  pickle::Node* with_state(pickle::Node* object, const IValue& state, int depth);
   void mark_native_state(const IValue& state);
   pickle::Node* save_tensor(const Tensor& tensor);
   pickle::Node* save_sparse(const Tensor& tensor);

@@ -113,6 +113,11 @@ IValue ValueReader::Reading::make(const Node& node, int depth) {
     }
     case Kind::kCall:
       return read_call(node, depth);
+    case Kind::kGlobal:
+      // Data types are ints to scripts, whoever pickled them.
+      if (const std::optional<DType> dtype = dtype_from_name(node.as_global().dotted()))
+        return static_cast<int64_t>(*dtype);
+      corrupt(fmt::format("'{}' is nothing that a script holds", printable(node.as_global().dotted())));
     case Kind::kBigInt:
       corrupt("an int that takes more than 64 bits");
     default:
@@ -146,11 +151,15 @@ IValue ValueReader::Reading::read_call(const Node& node, int depth) {
     if (name.name == "build_tensorlist") return read_list(call, TypeKind::kTensor, depth);
   } else if (name.module == "torch._utils" || name.module == "torch._tensor") {
     return read_tensor(node);
-  } else if (name.module == "builtins" && name.name == "complex") {
+  } else if ((name.module == "builtins" || name.module == "__builtin__") && name.name == "complex") {
     const std::span<Node* const> parts = arguments_of(call, 2, "a complex number");
     return std::complex<double>(parts[0]->as_float(), parts[1]->as_float());
   } else if (name.module == "torch" && name.name == "device") {
-    const std::string_view text = arguments_of(call, 1, "a device")[0]->as_string();
+    // Python's own pickles have the index apart.
+    const std::span<Node* const> parts =
+        arguments_of(call, call.args->is(Kind::kTuple) && call.args->items().size() == 2 ? 2 : 1, "a device");
+    std::string text(parts[0]->as_string());
+    if (parts.size() == 2) text += fmt::format(":{}", parts[1]->as_int());
     const std::optional<Device> device = parse_device(text);
     if (!device) corrupt(fmt::format("'{}' is not a device", printable(text)));
     return *device;

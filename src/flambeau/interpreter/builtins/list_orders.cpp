@@ -9,6 +9,8 @@
 #include "flambeau/interpreter/builtins/sequences.h"
 #include "flambeau/interpreter/builtins/tensors.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/script/types/runtime_type.h"
+#include "flambeau/script/types/text.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -17,6 +19,14 @@ using script::ListBox;
 using Tag = IValue::Tag;
 
 bool is_before(Call& call, const IValue& a, const IValue& b);
+
+[[noreturn]] void fail_order(const IValue& value) {
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("Only lists of tensors, ints, floats, bools, strings, tuples of them and of classes "
+                  "with __lt__ can be sorted, not of {}",
+                  printable(value.kind_name())));
+}
 
 bool is_tensor_before(Call& call, const Tensor& a, const Tensor& b) {
   const Value arguments[] = {a, b};
@@ -53,11 +63,7 @@ bool is_before(Call& call, const IValue& a, const IValue& b) {
     case Tag::kObject:
       return call.machine().call_inside(a, "__lt__", {b}).as_bool();
     default:
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("Only lists of tensors, ints, floats, bools, strings, tuples of them and of classes "
-                      "with __lt__ can be sorted, not of {}",
-                      printable(a.kind_name())));
+      fail_order(a);
   }
 }
 
@@ -85,6 +91,36 @@ void sort_items(Call& call, std::vector<IValue>& items, bool reverse) {
     from.swap(to);
   }
   items = std::move(from);
+}
+
+// Of lists whose elements only their values tell: all must be of one type, and that one must have an order.
+bool has_order(const Type& type) {
+  switch (type.kind()) {
+    case TypeKind::kInt:
+    case TypeKind::kFloat:
+    case TypeKind::kBool:
+    case TypeKind::kString:
+    case TypeKind::kTensor:
+    case TypeKind::kClass:
+      return true;
+    case TypeKind::kTuple:
+      return std::ranges::all_of(type.elements(), has_order);
+    default:
+      return false;
+  }
+}
+void check_order(const std::vector<IValue>& items) {
+  if (items.empty()) return;
+  const Type type = script::runtime_type(items[0]);
+  for (const IValue& item : items) {
+    if (const Type other = script::runtime_type(item); !(other == type)) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("Only values of same type can be compared. Found {} and {}",
+                      printable(script::annotation_text(type)), printable(script::annotation_text(other))));
+    }
+  }
+  if (!has_order(type)) fail_order(items[0]);
 }
 
 // ---- the least and the greatest
@@ -132,9 +168,12 @@ IValue extreme_list(Call& call) {
 void define_list_orders(Builtins& builtins) {
   const Definer define(builtins);
   for (const char* const kind : {"int", "float", "bool", "str", "Tensor", "any"}) {
-    define(std::string("aten::sort.") + kind,
-           [](Call& call, ListBox& list, bool reverse) { sort_items(call, list.items, reverse); });
+    define(std::string("aten::sort.") + kind, [](Call& call, ListBox& list, bool reverse) {
+      check_order(list.items);
+      sort_items(call, list.items, reverse);
+    });
     define(std::string("aten::sorted.") + kind, [](Call& call, ListBox& list) {
+      check_order(list.items);
       IValue copy = IValue::list(list.element, list.items);
       sort_items(call, copy.as_list().items, false);
       return copy;

@@ -70,6 +70,27 @@ void define_seeds(const Definer& define) {
       need(Capability::kSeed));
 }
 
+// Marks of a profiler that is not there.
+void define_profiler(const Definer& define) {
+  static constexpr const char* kRecordClass = "__torch__.torch.classes.profiler._RecordFunction";
+  constexpr uint32_t kNeeds = need(Capability::kProfiler);
+  define(
+      "profiler::_record_function_enter_new",
+      [](const std::string&, const IValue&) {
+        return IValue::native(Object{.class_name = kRecordClass, .pointer = std::make_shared<int>(0)});
+      },
+      kNeeds);
+  define(
+      "profiler::_record_function_enter",
+      [](const std::string&, const IValue&) { return Tensor::zeros(DType::kFloat32, {}); }, kNeeds);
+  for (const char* const name :
+       {"profiler::_record_function_exit", "profiler::_record_function_exit._RecordFunction"})
+    define(name, [](const IValue&) {}, kNeeds);
+  for (const char* const name : {"profiler::_call_end_callbacks_on_jit_fut",
+                                 "profiler::_call_end_callbacks_on_jit_fut._RecordFunction"})
+    define(name, [](const IValue&, const IValue& future) { return future; }, kNeeds);
+}
+
 }  // namespace
 
 void define_surroundings(Builtins& builtins) {
@@ -95,12 +116,7 @@ void define_surroundings(Builtins& builtins) {
         "aten::owner", "aten::owner_name", "aten::is_owner", "aten::confirmed_by_owner"})
     define(name, no_network, need(Capability::kNetwork));
   define("aten::save", no_files, need(Capability::kFiles));
-  define(
-      "profiler::_call_end_callbacks_on_jit_fut", [](const IValue&, const IValue& future) { return future; },
-      need(Capability::kProfiler));
-  define(
-      "profiler::_call_end_callbacks_on_jit_fut._RecordFunction",
-      [](const IValue&, const IValue& future) { return future; }, need(Capability::kProfiler));
+  define_profiler(define);
 }
 
 }  // namespace flambeau::interpreter

@@ -170,6 +170,16 @@ void define_conversions(const Definer& define) {
 }
 
 void define_writes(const Definer& define) {
+  // The one becomes the other, for all who have it.
+  define("aten::set_.source_Tensor", [](Call& call, const Tensor& self, const Tensor& source) {
+    if (self.dtype() != source.dtype()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("a tensor of {} cannot take the place of one of {}", dtype_name(source.dtype()),
+                              dtype_name(self.dtype())));
+    }
+    call[0].tensor_box().tensor = Tensor(source);
+    return call[0];
+  });
   define("aten::copy_.Tensor", [](Call& call, const Tensor&, const Tensor& other) {
     return write_first(call, "aten::copy_", other);
   });

@@ -172,6 +172,13 @@ Tensor rsub_parts(Context& c, const Tensor& self, const Value& other, Scalar alp
   return call_with(c, "aten::sub.Tensor", {other, self}, {{"alpha", alpha}});
 }
 
+Tensor add_relu_parts(Context& c, const Tensor& self, const Tensor& other, Scalar alpha) {
+  return call(c, "aten::relu", call_with(c, "aten::add.Tensor", {self, other}, {{"alpha", alpha}}));
+}
+Tensor add_relu_number_parts(Context& c, const Tensor& self, Scalar other, Scalar alpha) {
+  return call(c, "aten::relu", call(c, "aten::add.Scalar", self, Value(other), Value(alpha)));
+}
+
 }  // namespace
 
 void require_computable(std::string_view what, DType dtype, bool takes_bool) {
@@ -183,6 +190,10 @@ void require_computable(std::string_view what, DType dtype, bool takes_bool) {
 }
 
 void define_arithmetic(Library& library) {
+  library.define("aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .decomposition<add_relu_parts>();
+  library.define("aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+      .decomposition<add_relu_number_parts>();
   elementwise<InOrder<PromotedType>, add>(
       library, "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
       .describe<sum_epilogue>();

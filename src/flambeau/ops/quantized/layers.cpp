@@ -23,6 +23,11 @@ Tensor batch_norm(Context& context, const Tensor& input, const Tensor* weight, c
   Tensor real = call(context, "aten::batch_norm", dequantized(context, input), weight, bias, mean, variance,
                      false, kNoMomentum, eps, false);
   if (kRelu) real = call(context, "aten::relu", real);
+  // Images come with their channels last, however they were given.
+  if (real.dim() == 4 || real.dim() == 5) {
+    const MemoryFormat format = real.dim() == 4 ? MemoryFormat::kChannelsLast : MemoryFormat::kChannelsLast3d;
+    real = call_with(context, "aten::contiguous", {real}, {{"memory_format", format}});
+  }
   return back(context, real, input, scale, zero_point);
 }
 

@@ -69,7 +69,9 @@ Tensor combined_into(Context& context, const Tensor& a, const Tensor& b, const T
 
 // A number is not quantized: the scale or the zero point changes by it instead of the integers, as far as the
 // type has room for that.
-Tensor with_number(Context& context, const Tensor& a, double number, Combination how, bool has_relu) {
+// `out`: the result's place, if there is one.
+Tensor with_number(Context& context, const Tensor& a, double number, Combination how, bool has_relu,
+                   const Tensor* out = nullptr) {
   const Quantizer& quantizer = per_tensor(a);
   const IntegerRange range = integer_range(a.dtype());
   Quantizer result = quantizer;
@@ -97,6 +99,19 @@ Tensor with_number(Context& context, const Tensor& a, double number, Combination
     } else {
       result.zero_point = point;
     }
+    // Whole steps of the old scale are added where there is a new one.
+    if (point < range.least || point > range.most) {
+      number = static_cast<double>(shift) * scale;
+      // PyTorch sets the new scale before it reads: where the result is the argument, its integers then mean
+      // something else.
+      if (out != nullptr && out->storage() == a.storage() && out->offset() == a.offset()) {
+        const Tensor renamed = quantized_over(integers_of(a), a.dtype(), result);
+        return apply_to_reals(context, renamed, result, [&](const Tensor& real) {
+          const Tensor sum = parts::add(context, real, static_cast<double>(shift) * result.scale);
+          return has_relu ? call(context, "aten::relu", sum) : sum;
+        });
+      }
+    }
   }
   return apply_to_reals(context, a, result, [&](const Tensor& real) {
     const Tensor sum =
@@ -119,12 +134,12 @@ Tensor with_element(Context& context, const Tensor& a, const Tensor& b) {
 }
 // The result takes the place of what was given for it, with the scale that it has.
 template <Combination kHow, bool kRelu>
-Tensor scalar_into(Context& context, const Tensor& a, Scalar b, const Tensor&) {
-  return with_number(context, a, b.to_double(), kHow, kRelu);
+Tensor scalar_into(Context& context, const Tensor& a, Scalar b, const Tensor& out) {
+  return with_number(context, a, b.to_double(), kHow, kRelu, &out);
 }
 template <Combination kHow, bool kRelu>
-Tensor element_into(Context& context, const Tensor& a, const Tensor& b, const Tensor&) {
-  return with_number(context, a, item(b).to_double(), kHow, kRelu);
+Tensor element_into(Context& context, const Tensor& a, const Tensor& b, const Tensor& out) {
+  return with_number(context, a, item(b).to_double(), kHow, kRelu, &out);
 }
 
 // ---- functions of one
@@ -228,7 +243,7 @@ void define_combination(Library& library, std::span<const char* const> schemas) 
   // PyTorch's add_scalar_relu.Tensor has no relu.
   library.define(schemas[7]).template quantized<with_element<kHow, kRelu && kHow == Combination::kMul>>();
   library.define(schemas[8]).template quantized<scalar_into<kHow, kRelu>>();
-  library.define(schemas[9]).template quantized<element_into<kHow, kRelu>>();
+  library.define(schemas[9]).template quantized<element_into<kHow, kRelu && kHow == Combination::kMul>>();
 }
 
 }  // namespace

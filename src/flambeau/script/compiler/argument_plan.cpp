@@ -173,7 +173,8 @@ ArgumentPlan plan_conversion(const Unit& unit, const Type& wanted, ArgumentPlan 
     }
   }
   if (!allow_conversions) return plan;
-  if (const Conversion* const conversion = find_conversion(plan.type, wanted))
+  const Type from = is_any_number(plan.type) ? Type(TypeKind::kNumber) : plan.type;
+  if (const Conversion* const conversion = find_conversion(from, wanted))
     return wrap(Action::kConvert, conversion->gives, std::move(plan)).with_name(conversion->operator_name);
   return plan;
 }

@@ -153,12 +153,14 @@ Meaning Emitter::call_builtin(const Builtin& builtin, Given arguments, Given key
                             place);
   }
   if (builtin.cast && arguments.size() == 1 && keywords.empty()) {
+    // PyTorch makes the zero whether it needs it or not, and it matters: an `if` that follows another one at
+    // once is merged with it.
+    Value* zero = constant(0, {});
     Value* value = arguments[0].value;
     const Type& type = value->type();
     if (is_subtype(type, *builtin.cast)) return Meaning::of(value);
     if (*builtin.cast == TypeKind::kBool &&
         (type.is(TypeKind::kList) || type.is(TypeKind::kString) || type.is(TypeKind::kDict))) {
-      Value* zero = constant(0, {});
       Value* length = operate(LanguageOperators::kLength, {value}, place);
       return Meaning::of(operate(LanguageOperators::kGreater, {length, zero}, place));
     }

@@ -7,6 +7,7 @@
 #include "flambeau/script/compiler/type_reader.h"
 #include "flambeau/script/operators/legacy.h"
 #include "flambeau/script/passes/load.h"
+#include "flambeau/script/passes/passes.h"
 #include "flambeau/script/syntax/failure.h"
 
 namespace flambeau::script::compiler {
@@ -251,6 +252,7 @@ std::shared_ptr<Function> make_function(Unit& unit, const std::shared_ptr<const 
     Emitter emitter(unit, *names, *tree, function, of);
     const std::shared_ptr<ir::Graph> graph = emitter.emit_definition(definition);
     run_load_passes(*graph, unit);
+    if (names->version() && of != nullptr && of->is_module()) replace_old_convolutions(*graph, unit);
     function.set_graph(graph);
   };
   return std::make_shared<Function>(unit, qualified_name, std::move(declare), compile);

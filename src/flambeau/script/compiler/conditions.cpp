@@ -195,15 +195,9 @@ Condition Emitter::emit_is_instance(const Node& object, const Node& types) {
     }
   }
   if (asked.empty()) fail_at(range(types), "isinstance asks for at least one type");
-  // A union is what it is made of.
-  const auto flat = [&](const std::vector<Type>& of) {
-    const Type all = make_union(&unit_, of);
-    if (all.is(TypeKind::kUnion)) return std::vector<Type>(all.elements().begin(), all.elements().end());
-    if (all.is(TypeKind::kOptional)) return std::vector<Type>{all.element(), TypeKind::kNone};
-    return std::vector<Type>{all};
-  };
-  const std::vector<Type> is_now = flat({value->type()});
-  const std::vector<Type> wanted = flat(asked);
+  // A union is what it is made of, and a number one of its kinds.
+  const std::vector<Type> is_now = union_members(&unit_, std::span(&value->type(), 1));
+  const std::vector<Type> wanted = union_members(&unit_, asked);
 
   std::vector<Type> if_true;
   std::vector<Type> if_false;

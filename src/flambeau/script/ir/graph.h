@@ -91,7 +91,7 @@ class Value {
   const std::string& name() const { return name_; }
   // Takes the name. Whoever has it gets another number behind it ("x" -> "x.1"), as in PyTorch. An empty one
   // leaves it without. Throws Error(kInvalidArgument) for a name that is a number.
-  void set_name(const std::string& name);
+  void set_name(std::string name);
   bool has_name() const { return !name_.empty(); }
   // "x" of "x.1".
   std::string_view base_name() const;

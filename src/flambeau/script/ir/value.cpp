@@ -24,7 +24,7 @@ size_t number_of_name(std::string_view name) {
 
 }  // namespace
 
-void Value::set_name(const std::string& name) {
+void Value::set_name(std::string name) {
   if (!name.empty() && name.find_first_not_of("0123456789") == std::string::npos) {
     throw Error(ErrorCode::kInvalidArgument, "a value's name is the number " + printable(name),
                 "give it a name that begins with a letter");
@@ -56,7 +56,7 @@ void Value::set_name(const std::string& name) {
     names.owners.emplace(replacement, owner);
     owner->name_ = std::move(replacement);
   }
-  name_ = name;
+  name_ = std::move(name);
 }
 
 std::string_view Value::base_name() const {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "flambeau/base/ascii.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
 namespace {
@@ -47,6 +49,14 @@ std::string_view packed_attribute_class(std::string_view class_name, std::string
   const std::string plain = without_mangling(class_name);
   const auto* found = std::ranges::find(kPackedClasses, plain, &PackedClass::module);
   return found == kPackedClasses.end() ? std::string_view() : found->packed;
+}
+
+const OperatorEntry* new_convolution(const SchemaTable& operators, const OperatorName& old) {
+  static constexpr std::string_view kConvolutions[] = {"quantized::conv2d", "quantized::conv2d_relu",
+                                                       "quantized::conv3d", "quantized::conv3d_relu"};
+  if (!old.overload.empty() || std::ranges::find(kConvolutions, old.name) == std::end(kConvolutions))
+    return nullptr;
+  return operators.find(old.name, "new");
 }
 
 std::string without_mangling(std::string_view qualified_name) {

@@ -53,7 +53,11 @@ constexpr std::string_view kHeldAttribute = "capsule";
 
 }  // namespace
 
-bool is_native_class(std::string_view qualified_name) { return qualified_name.starts_with(kNativePrefix); }
+bool is_native_class(std::string_view qualified_name) {
+  // A namespace of them is none.
+  return qualified_name.starts_with(kNativePrefix) &&
+         qualified_name.find('.', kNativePrefix.size()) != std::string_view::npos;
+}
 
 std::shared_ptr<Class> make_native_class(std::string_view qualified_name) {
   auto made = std::make_shared<Class>(ClassKind::kPlain, std::string(qualified_name));

@@ -1,9 +1,15 @@
 // Takes out what nothing depends on. Live are nodes with effects, what the graph returns, and all that these
 // use; of a branch's or loop's outputs, only those that are used themselves.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <unordered_set>
 
+#include "flambeau/base/error.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/effects.h"
+#include "flambeau/script/passes/alias_classes.h"
+#include "flambeau/script/passes/constant_key.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/value/schema_table.h"
 
@@ -16,17 +22,18 @@ using ir::Value;
 
 namespace {
 
+// That is seen outside of the graph, whatever becomes of its outputs. What it writes to is another question.
 bool has_effect(const Node& node) {
   switch (node.kind()) {
     case NodeKind::kOperator:
-      return node.outputs().empty() || node.op->schema.is_mutable() || has_side_effects(node.op->schema.name);
+      return has_side_effects(node.op->schema.name) ||
+             (node.outputs().empty() && !node.op->schema.is_mutable());
     case NodeKind::kPrint:
     case NodeKind::kRaiseException:
     case NodeKind::kCallFunction:
     case NodeKind::kCallMethod:
     case NodeKind::kEnter:
     case NodeKind::kExit:
-    case NodeKind::kSetAttr:
     case NodeKind::kStore:
     case NodeKind::kReturnStatement:
     case NodeKind::kBreakStatement:
@@ -38,59 +45,122 @@ bool has_effect(const Node& node) {
   }
 }
 
+// Marks what is live, from the end to the beginning: so a write counts when something live comes behind it
+// that may see it. In a loop that may be anything in the loop; its body is looked at until nothing changes.
 class Liveness {
  public:
-  explicit Liveness(Block& block) {
-    mark(block.return_node());
-    ir::for_each_node(block, [&](Node& node) {
-      if (has_effect(node)) mark(&node);
-      if (node.is(NodeKind::kLoop)) mark_loop(node);
+  explicit Liveness(const ir::Graph& graph) : classes_(graph) {
+    ir::for_each_node(graph.block(), [&](const Node& node) {
+      if (!has_effect(node) && !writes_to_shared(node)) return;
+      const Node* outer = &node;
+      while (outer != nullptr && effects_.insert(outer).second) outer = outer->block()->owner();
     });
-    while (!waiting_.empty()) {
-      const Value* value = waiting_.back();
-      waiting_.pop_back();
-      mark(value->node());
-      mark_inside(*value);
-    }
+    mark(graph.block().return_node());
+    mark_block(graph.block());
   }
 
   bool contains(const Node* node) const { return nodes_.contains(node); }
 
  private:
   void need(const Value* value) {
-    if (values_.insert(value).second) waiting_.push_back(value);
+    if (!values_.insert(value).second || !is_mutable_type(nullptr, value->type())) return;
+    std::vector<size_t> waiting = {classes_.find(value)};
+    while (!waiting.empty()) {
+      const size_t found = waiting.back();
+      waiting.pop_back();
+      if (!live_classes_.insert(found).second) continue;
+      const std::vector<size_t> inside = classes_.contained(found);
+      waiting.insert(waiting.end(), inside.begin(), inside.end());
+    }
   }
 
   // A node, all that it takes, and those that it is inside of.
-  void mark(const Node* node) {
-    for (; node != nullptr && nodes_.insert(node).second; node = node->block()->owner()) {
-      // A block's own end takes what it gives only where that is needed outside.
-      if (node->is(NodeKind::kReturn) && node->block()->owner() != nullptr) continue;
-      for (const Value* input : node->inputs()) need(input);
-    }
+  bool mark(const Node* node) {
+    if (!nodes_.insert(node).second) return false;
+    for (const Value* input : node->inputs()) need(input);
+    const Node* owner = node->block()->owner();
+    if (owner != nullptr) mark(owner);
+    return true;
   }
 
-  // What decides whether there is another turn, and what the next turn uses.
-  void mark_loop(const Node& node) {
-    const Block& body = *node.block(0);
-    need(body.output(0));
-    for (size_t i = 1; i < body.inputs().size(); ++i) {
-      if (body.input(i)->has_uses()) need(body.output(i));
-    }
+  bool writes_to_shared(const Node& node) const {
+    return std::ranges::any_of(AliasClasses::written_by(node),
+                               [&](const Value* value) { return classes_.is_shared(classes_.find(value)); });
   }
 
-  // What an output of a node with blocks is made of.
-  void mark_inside(const Value& value) {
-    const Node& node = *value.node();
-    for (const Block* block : node.blocks()) {
-      const size_t place = value.index() + (node.is(NodeKind::kLoop) ? 1 : 0);
-      if (place < block->outputs().size()) need(block->output(place));
+  bool is_live(const Node& node) const {
+    for (const Value* output : node.outputs()) {
+      if (values_.contains(output)) return true;
     }
+    return std::ranges::any_of(AliasClasses::written_by(node), [&](const Value* value) {
+      return must_keep_writes_ || live_classes_.contains(classes_.find(value));
+    });
   }
 
+  // Of what a block gives, that which is needed outside, or by the next turn.
+  bool mark_end(const Block& block) {
+    const Node* owner = block.owner();
+    if (owner == nullptr) return false;
+    const size_t before = values_.size();
+    if (owner->is(NodeKind::kLoop)) {
+      need(block.output(0));
+      for (size_t i = 0; i < owner->outputs().size(); ++i) {
+        if (values_.contains(owner->output(i)) || block.input(i + 1)->has_uses()) need(block.output(i + 1));
+      }
+    } else {
+      for (size_t i = 0; i < owner->outputs().size() && i < block.outputs().size(); ++i) {
+        if (values_.contains(owner->output(i))) need(block.output(i));
+      }
+    }
+    return values_.size() != before;
+  }
+
+  bool mark_loop(const Node& node) {
+    // An outer loop comes back to this one.
+    if (is_in_loop_) return mark_block(*node.block(0));
+    is_in_loop_ = true;
+    bool is_any = false;
+    constexpr int kMostTurns = 64;
+    for (int turn = 0; mark_block(*node.block(0)); ++turn) {
+      is_any = true;
+      // Enough of looking for the least: what is kept without need does no harm.
+      must_keep_writes_ = must_keep_writes_ || turn > kMostTurns;
+    }
+    must_keep_writes_ = false;
+    is_in_loop_ = false;
+    return is_any;
+  }
+
+  // Whether it marked anything.
+  bool mark_block(const Block& block) {
+    if (++depth_ > ir::kMostBlockDepth) {
+      throw Error(ErrorCode::kLimit, fmt::format("blocks are nested deeper than {}", ir::kMostBlockDepth));
+    }
+    bool is_any = false;
+    for (const Node* node = block.first(); node != nullptr; node = node->next()) {
+      if (effects_.contains(node)) is_any = mark(node) || is_any;
+    }
+    is_any = mark_end(block) || is_any;
+    for (const Node* node = block.last(); node != nullptr; node = node->previous()) {
+      if (node->is(NodeKind::kLoop)) {
+        is_any = mark_loop(*node) || is_any;
+      } else {
+        for (const Block* inner : node->blocks()) is_any = mark_block(*inner) || is_any;
+      }
+      if (!nodes_.contains(node) && is_live(*node)) is_any = mark(node) || is_any;
+    }
+    --depth_;
+    return is_any;
+  }
+
+  AliasClasses classes_;
+  std::unordered_set<const Node*> effects_;  // that have effects, or such nodes inside
   std::unordered_set<const Node*> nodes_;
   std::unordered_set<const Value*> values_;
-  std::vector<const Value*> waiting_;
+  std::unordered_set<size_t> live_classes_;
+  bool is_in_loop_ = false;
+  bool must_keep_writes_ = false;
+  int depth_ = 0;
 };
 
 // The indices that are not gone, when some are.
@@ -172,7 +242,7 @@ void eliminate_dead_code(ir::Graph& graph) {
   ir::for_each_node(graph.block(), [](Node& node) {
     if (node.is(NodeKind::kFork) && node.subgraph != nullptr) remove_dead_fork_inputs(node);
   });
-  const Liveness live(graph.block());
+  const Liveness live(graph);
   sweep(graph.block(), live);
 }
 

@@ -33,6 +33,9 @@ void merge_consecutive_ifs(ir::Block& block);
 void canonicalize_modified_loops(ir::Graph& graph, const Unit& unit);
 // Other names of an operator become its own.
 void normalize_operators(ir::Graph& graph, const Unit& unit);
+// Quantized convolutions that are told their strides, as in archives of 1.3, become those that are not.
+// PyTorch does so to the methods of modules alone, when all else is done.
+void replace_old_convolutions(ir::Graph& graph, const Unit& unit);
 // Closures that are forked or awaited become graphs of those nodes, with what they use of the outside as
 // inputs. `clean` is called on each such graph.
 void lift_closures(ir::Graph& graph, const std::function<void(ir::Graph&)>& clean);

@@ -30,6 +30,11 @@ std::optional<Type> unify_types(const Unit* unit, std::span<const Type> types, s
 // Flattened, without types that another one holds, in PyTorch's order. One type alone is that type,
 // Union[T, None] is Optional[T], Union[int, float, complex] is number. `types` is not empty.
 Type make_union(const Unit* unit, std::span<const Type> types);
+// What a value of one of the types may be, in the same order: numbers as int, float and complex, optionals as
+// their element and None.
+std::vector<Type> union_members(const Unit* unit, std::span<const Type> types);
+// A number, or the union of all that a number may be: PyTorch calls them equal.
+bool is_any_number(const Type& type);
 // T itself where it is an optional, or None.
 Type make_optional(const Unit* unit, const Type& type);
 // What is left of a union or optional when a value is known to be of none of `removed`; nothing when nothing

@@ -81,21 +81,11 @@ bool are_all_numbers(std::span<const Type> types) {
 
 }  // namespace
 
-Type make_union(const Unit* unit, std::span<const Type> types) {
-  if (types.empty()) throw Error(ErrorCode::kInvalidArgument, "a union of no types");
+std::vector<Type> union_members(const Unit* unit, std::span<const Type> types) {
   std::vector<Type> held;
   for (const Type& type : types) flatten(type, held);
   merge_related(unit, held);
-
-  std::vector<Type> others;
-  std::ranges::remove_copy(held, std::back_inserter(others), Type(TypeKind::kNone));
-  const bool holds_none = others.size() != held.size();
-  if (others.empty()) return TypeKind::kNone;
-  std::optional<Type> single;
-  if (others.size() == 1) single = others.front();
-  // Without None it stays a union, though it holds what a number may be.
-  if (holds_none && are_all_numbers(others)) single = TypeKind::kNumber;
-  if (single) return holds_none ? Type::optional(*single) : *single;
+  if (held.size() < 2) return held;
 
   struct Ranked {
     int rank;
@@ -109,11 +99,31 @@ Type make_union(const Unit* unit, std::span<const Type> types) {
     return a.rank != b.rank ? a.rank < b.rank : a.text < b.text;
   });
   for (size_t i = 0; i < held.size(); ++i) held[i] = ranked[i].type;
+  return held;
+}
+
+bool is_any_number(const Type& type) {
+  return type.is(TypeKind::kNumber) || (type.is(TypeKind::kUnion) && are_all_numbers(type.elements()));
+}
+
+Type make_union(const Unit* unit, std::span<const Type> types) {
+  if (types.empty()) throw Error(ErrorCode::kInvalidArgument, "a union of no types");
+  std::vector<Type> held = union_members(unit, types);
+  std::vector<Type> others;
+  std::ranges::remove_copy(held, std::back_inserter(others), Type(TypeKind::kNone));
+  const bool holds_none = others.size() != held.size();
+  if (others.empty()) return TypeKind::kNone;
+  std::optional<Type> single;
+  if (others.size() == 1) single = others.front();
+  // Without None it stays a union, though it holds what a number may be.
+  if (holds_none && are_all_numbers(others)) single = TypeKind::kNumber;
+  if (single) return holds_none ? Type::optional(*single) : *single;
   return Type::union_of(std::move(held));
 }
 
 Type make_optional(const Unit* unit, const Type& type) {
   if (type.is(TypeKind::kOptional) || type.is(TypeKind::kNone)) return type;
+  if (is_any_number(type)) return Type::optional(TypeKind::kNumber);
   if (!type.is(TypeKind::kUnion)) return Type::optional(type);
   // What is left of the union beside None.
   const std::optional<Type> others = subtract_types(unit, type, std::array{Type(TypeKind::kNone)});

@@ -1,0 +1,133 @@
+// flambeau run for TorchScript: arguments from the command line, results as text and as tensors in a file.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "flambeau/checkpoint.h"
+#include "flambeau/error.h"
+#include "flambeau/files.h"
+#include "flambeau/made_inputs.h"
+#include "model_inputs.h"
+#include "reports.h"
+#include "script/script_files.h"
+#include "terminal.h"
+
+namespace flambeau::cli {
+namespace {
+
+using script::IValue;
+
+template <typename Number>
+std::optional<Number> script_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// "ones:2x3", "zeros:2x3", "random:2x3" (float32).
+std::optional<Tensor> made_tensor(std::string_view text, uint64_t seed) {
+  const size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  if (kind != "ones" && kind != "zeros" && kind != "random") return {};
+  std::vector<int64_t> sizes;
+  for (std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+       !rest.empty();) {
+    const size_t cross = std::min(rest.find('x'), rest.size());
+    const std::optional<int64_t> size = script_number<int64_t>(rest.substr(0, cross));
+    if (!size || *size < 0) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no sizes", printable(text)),
+                  "write random:8x128");
+    }
+    sizes.push_back(*size);
+    rest.remove_prefix(std::min(cross + 1, rest.size()));
+  }
+  Tensor tensor = Tensor::zeros(DType::kFloat32, sizes);
+  if (kind == "zeros") return tensor;
+  auto* values = tensor.mutable_data<float>();
+  uint64_t state = seed * 2 + 1;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    values[i] = kind == "ones" ? 1.0F : static_cast<float>(state >> 40) / static_cast<float>(1 << 23) - 1.0F;
+  }
+  return tensor;
+}
+
+IValue script_argument(const std::string& text, uint64_t seed) {
+  if (text == "None") return {};
+  if (text == "True" || text == "False") return text == "True";
+  if (const std::optional<int64_t> number = script_number<int64_t>(text)) return *number;
+  if (const std::optional<double> number = script_number<double>(text)) return *number;
+  if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0]) {
+    return text.substr(1, text.size() - 2);
+  }
+  if (std::optional<Tensor> tensor = made_tensor(text, seed)) return *std::move(tensor);
+  const std::vector<std::pair<std::string, Tensor>> tensors = tensors_of_file(text);
+  if (tensors.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' holds {}", printable(text), counted(tensors.size(), "tensor")),
+                "give a file with one tensor, a number, 'text', or random:8x128");
+  }
+  return tensors[0].second;
+}
+
+// The tensors in a result, by where they are: "output", "output.0".
+void collect(const IValue& value, const std::string& name, NamedTensors& to) {
+  if (value.is(IValue::Tag::kTensor)) to.push_back({name, value.as_tensor()});
+  if (!value.is(IValue::Tag::kTuple) && !value.is(IValue::Tag::kList)) return;
+  for (size_t i = 0; i < value.items().size(); ++i)
+    collect(value.items()[i], fmt::format("{}.{}", name, i), to);
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+}  // namespace
+
+int run_script(const ScriptRun& options, const CommonOptions& common) {
+  const script::ScriptModule module = open_script(options.file, common, true);
+  std::vector<IValue> arguments;
+  script::ScriptModule::Keywords keywords;
+  for (const std::string& input : options.inputs) {
+    const size_t equals = input.find('=');
+    const bool is_named = equals != std::string::npos && is_word(std::string_view(input).substr(0, equals));
+    IValue value = script_argument(is_named ? input.substr(equals + 1) : input, options.seed);
+    if (is_named) {
+      keywords.emplace_back(input.substr(0, equals), std::move(value));
+    } else {
+      arguments.push_back(std::move(value));
+    }
+  }
+  script::ScriptRunOptions how;
+  how.print = [&](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); };
+  how.warn = [&](const std::string& text) { print_to_stderr("warning: {}\n", printable(text, 2000)); };
+  const IValue result = with_model(
+      options.file, [&] { return module.run_method(options.method, std::move(arguments), keywords, how); });
+  if (!options.output.empty()) {
+    NamedTensors tensors;
+    collect(result, "output", tensors);
+    const std::optional<FileKind> format = weight_format_for(options.output);
+    if (!format) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the format cannot be told from the name '{}'", printable(options.output)),
+                  "write a .pt, .safetensors or .npz file");
+    }
+    save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), options.output, *format);
+  }
+  if (common.json) {
+    json::Value value;
+    value.set("file", options.file);
+    value.set("method", options.method);
+    value.set("result", script::to_text(result));
+    print_json(value);
+  } else if (!common.quiet) {
+    fmt::print("{}\n", printable(script::to_text(result), 100000));
+  }
+  return kExitOk;
+}
+
+}  // namespace flambeau::cli
