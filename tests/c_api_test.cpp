@@ -197,6 +197,7 @@ TEST_F(CApiProgram, RefusesWhatDoesNotFit) {
   options = {};
   options.cancel = cancel;
   EXPECT_EQ(run(2, 12, &options), FLAMBEAU_OK);
+  for (flambeau_value& output : outputs) flambeau_value_clear(&output);
   flambeau_cancel_set(cancel, 1);
   EXPECT_NE(failure(run(2, 12, &options), FLAMBEAU_CANCELLED).find("the run was cancelled"),
             std::string::npos);

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -62,7 +61,9 @@ class Checkpoint {
   // Calls visit(node, tensor, role) for the node behind each of tensors(), in their order.
   template <typename Visit>
   void for_each_node(Visit&& visit) const {
-    for (size_t i = 0; i < nodes_.size(); ++i) visit(nodes_[i], by_node_.at(nodes_[i]), tensors_[i].role);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      visit(nodes_[i], inner_tensor(by_node_.at(nodes_[i])), tensors_[i].role);
+    }
   }
 
   // A new name-to-tensor list in the same order.
@@ -72,15 +73,17 @@ class Checkpoint {
   // its successor.
   template <typename Replace>
   void replace_tensors(Replace&& replace) {
-    std::unordered_set<const pickle::Node*> done;
-    for (const pickle::Node* node : nodes_) {
-      if (!done.insert(node).second) continue;
-      Tensor& tensor = by_node_.at(node);
-      tensor = replace(tensor);
-    }
     for (size_t i = 0; i < tensors_.size(); ++i) {
+      const size_t first = by_node_.at(nodes_[i]);
       const bool requires_grad = tensors_[i].tensor.requires_grad();
-      tensors_[i].tensor = by_node_.at(nodes_[i]);
+      if (first == i) {
+        const auto inner = inner_.find(i);
+        Tensor made = replace(inner_tensor(i));
+        if (inner != inner_.end()) inner->second = made;
+        tensors_[i].tensor = std::move(made);
+      } else {
+        tensors_[i].tensor = inner_tensor(first);
+      }
       tensors_[i].tensor.set_requires_grad(requires_grad);
     }
   }
@@ -88,12 +91,19 @@ class Checkpoint {
  private:
   friend class CheckpointBuilder;
   Checkpoint(const Checkpoint&) = default;
+  // `inner`: the tensor without what is around it; null when nothing is.
+  void add(CheckpointTensor entry, const pickle::Node* node, const Tensor* inner);
+  const Tensor& inner_tensor(size_t index) const {
+    const auto inner = inner_.find(index);
+    return inner != inner_.end() ? inner->second : tensors_[index].tensor;
+  }
 
   FileKind kind_ = FileKind::kUnknown;
   std::shared_ptr<pickle::Tree> tree_;
   std::vector<CheckpointTensor> tensors_;
-  std::vector<const pickle::Node*> nodes_;  // of tensors_, the node that holds the data
-  std::unordered_map<const pickle::Node*, Tensor> by_node_;
+  std::vector<const pickle::Node*> nodes_;    // of tensors_, the node that holds the data
+  std::unordered_map<size_t, Tensor> inner_;  // of those whose node is inside of a Parameter, or the like
+  std::unordered_map<const pickle::Node*, size_t> by_node_;  // the first of tensors_ that it holds
   std::vector<std::pair<std::string, std::string>> skipped_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::vector<std::string> notes_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <unordered_set>
+
 #include "flambeau/base/error.h"
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/format.h"
@@ -47,7 +50,15 @@ const Tensor* Checkpoint::find(std::string_view name) const {
 
 const Tensor* Checkpoint::tensor_at(const pickle::Node* node) const {
   const auto found = by_node_.find(node);
-  return found == by_node_.end() ? nullptr : &found->second;
+  return found == by_node_.end() ? nullptr : &inner_tensor(found->second);
+}
+
+void Checkpoint::add(CheckpointTensor entry, const pickle::Node* node, const Tensor* inner) {
+  if (by_node_.emplace(node, tensors_.size()).second && inner != nullptr) {
+    inner_.emplace(tensors_.size(), *inner);
+  }
+  nodes_.push_back(node);
+  tensors_.push_back(std::move(entry));
 }
 
 NamedTensors Checkpoint::named() const {
@@ -68,9 +79,9 @@ Checkpoint CheckpointBuilder::from_torch(TorchFile file, uint64_t file_size) {
   checkpoint.by_node_.reserve(found.tensors.size());
   for (FoundTensor& entry : found.tensors) {
     // A Parameter requires a gradient; the tensor inside of it does not.
-    checkpoint.by_node_.emplace(entry.rebuilt->core, rebuilder.find(*entry.rebuilt->core)->tensor);
-    checkpoint.nodes_.push_back(entry.rebuilt->core);
-    checkpoint.tensors_.push_back({std::move(entry.name), entry.rebuilt->tensor, entry.rebuilt->role});
+    const Rebuilt* const core = rebuilder.find(*entry.rebuilt->core);
+    checkpoint.add({std::move(entry.name), entry.rebuilt->tensor, entry.rebuilt->role}, entry.rebuilt->core,
+                   core == entry.rebuilt ? nullptr : &core->tensor);
   }
   for (SkippedTensor& entry : found.skipped) {
     checkpoint.skipped_.emplace_back(std::move(entry.name), std::move(entry.reason));
@@ -91,17 +102,16 @@ Checkpoint CheckpointBuilder::from_entries(std::vector<CheckpointTensor> entries
     pickle::Node* const place =
         tree.persistent(tree.none());  // stands for the tensor; never written as it is
     pickle::Node* value = place;
-    Tensor data = entry.tensor;
+    std::optional<Tensor> inner;
     if (entry.role == TensorRole::kParameter) {
-      data.set_requires_grad(false);
+      inner = entry.tensor;
+      inner->set_requires_grad(false);
       value = tree.call(
           tree.global("torch._utils", "_rebuild_parameter"),
           tree.tuple({place, tree.boolean(entry.tensor.requires_grad()), tree.call(ordered, tree.tuple())}));
     }
     tree.set_item(dict, tree.string(entry.name), value);
-    checkpoint.by_node_.emplace(place, std::move(data));
-    checkpoint.nodes_.push_back(place);
-    checkpoint.tensors_.push_back(std::move(entry));
+    checkpoint.add(std::move(entry), place, inner ? &*inner : nullptr);
   }
   checkpoint.skipped_ = std::move(extras.skipped);
   checkpoint.metadata_ = std::move(extras.metadata);

@@ -123,6 +123,15 @@ def tolerance_of(sample, base, expected):
     return sample.tolerance
 
 
+def within_lengths(sample, paths):
+    """Of the paths of _ctc_loss what belongs to a sequence: the rest PyTorch leaves as it found the memory."""
+    paths = paths.clone()
+    for row, time, length in zip(paths, *(torch.as_tensor(sample.args[place]).tolist() for place in (2, 3))):
+        row[time:] = 0
+        row[:, 2 * length + 1 :] = 0
+    return paths
+
+
 def first_difference(sample, ours, args, kwargs):
     """What is wrong with the results `ours`, and with the arguments after the call; None where nothing is."""
     base = sample.op._schema.name
@@ -134,6 +143,8 @@ def first_difference(sample, ours, args, kwargs):
     if (free := gauge.pairs(base, got, expected)) is not None:
         return gauge_differs(sample, got, expected, free)
     for position, (a, b) in enumerate(zip(got, expected)):
+        if base == "aten::_ctc_loss" and position == 1:
+            a, b = within_lengths(sample, a), within_lengths(sample, b)
         if base in ANY_OF_EQUAL and b.dtype is torch.int64 and position == len(got) - 1 and not out_given(sample):
             if (said := points_elsewhere(sample, base, a, b)) is not None:
                 return f"result {position}: {said}"

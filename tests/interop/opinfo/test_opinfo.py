@@ -12,8 +12,8 @@ import run  # noqa: E402
 import scope  # noqa: E402
 from together import run_folder  # noqa: E402
 
-ENOUGH = 0.98  # of the samples of operators that are there
-ENOUGH_REFUSED = 0.96
+ENOUGH = 0.999  # of the samples of operators that are there
+ENOUGH_REFUSED = 0.99
 
 
 def options(**given):

@@ -286,7 +286,7 @@ void define_activation_backward(Library& library) {
   elementwise<P, log_sigmoid_backward>(
       library, "aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor")
       .core_decomposition<log_sigmoid_parts>();
-  elementwise<SameType, dropout_backward>(
+  elementwise<FloatType, dropout_backward>(
       library, "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")
       .core_decomposition<dropout_parts>();
   library

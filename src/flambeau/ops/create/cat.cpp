@@ -249,6 +249,7 @@ void define_cat(Library& library) {
   library.define("aten::cat(Tensor[] tensors, int dim=0) -> Tensor")
       .shape<cat_shape<Size>, cat_shape<SymInt>>()
       .kernel<cat_kernel>()
+      .is(Trait::kApartOut)
       .is(Trait::kAnyLayout);
   for (const std::string_view schema : {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
                                         "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"}) {

@@ -210,6 +210,13 @@ void linspace_fill(const Scalar& start, const Scalar& end, const Tensor& out) {
 }
 
 void logspace_fill(const Scalar& start, const Scalar& end, double base, const Tensor& out) {
+  // A single power is a number that PyTorch fills the tensor with: it is rounded once, whatever the type.
+  if (out.element_count() == 1 && out.dtype() != DType::kBool && !is_complex(out.dtype())) {
+    const double power = std::pow(base, start.to_double());
+    const double whole = is_floating(out.dtype()) ? power : std::trunc(power);
+    fill_by_place<double>(out, DType::kFloat64, [&](int64_t) { return whole; });
+    return;
+  }
   run_steps("logspace_cpu", start, end, out,
             [&]<typename T>(T x) { return static_cast<T>(std::pow(T(base), x)); });
 }

@@ -1,4 +1,5 @@
-// bilinear: out[b, o] = sum over i, j of input1[b, i] * weight[o, i, j] * input2[b, j] + bias[o].
+// bilinear: out[b, o] = sum over i, j of input1[b, i] * weight[o, i, j] * input2[b, j] + bias[o]; and what it
+// is made of, the sum over some dimensions of the product of any three tensors.
 #include <fmt/format.h>
 
 #include "flambeau/ops/dense/fail.h"
@@ -77,9 +78,95 @@ Tensor bilinear_parts(Context& c, const Tensor& input1, const Tensor& input2, co
   return bias != nullptr ? parts::add(c, result, *bias) : result;
 }
 
+// ---- any three tensors
+
+using Numbers = std::span<const Size>;
+
+bool has_dim(Numbers dims, size_t dim) {
+  for (const Size d : dims) {
+    if (d.value() == static_cast<int64_t>(dim)) return true;
+  }
+  return false;
+}
+// The dimensions of the product that a tensor has, in order; those of `expanded` are new ones of size 1.
+std::vector<size_t> own_dims(size_t rank, Numbers expanded) {
+  for (const Size d : expanded) {
+    require(d >= 0 && d < static_cast<int64_t>(rank + expanded.size()),
+            "_trilinear: a dimension is out of range");
+  }
+  std::vector<size_t> own;
+  for (size_t d = 0; d < rank + expanded.size(); ++d) {
+    if (!has_dim(expanded, d)) own.push_back(d);
+  }
+  require(own.size() == rank, "_trilinear: a dimension is given twice");
+  return own;
+}
+
+template <typename N>
+Info<N> trilinear_shape(const Info<N>& i1, const Info<N>& i2, const Info<N>& i3, Numbers expand1,
+                        Numbers expand2, Numbers expand3, Numbers sumdim, Size unroll_dim) {
+  const size_t rank = i1.dim() + expand1.size();
+  require(i2.dim() + expand2.size() == rank && i3.dim() + expand3.size() == rank,
+          "_trilinear: the three tensors must have the same number of dimensions");
+  require(unroll_dim >= 0 && unroll_dim < static_cast<int64_t>(rank),
+          "_trilinear: unroll_dim is out of range");
+  ShortList<N> sizes;
+  for (size_t d = 0; d < rank; ++d) sizes.push_back(N(1));
+  const auto broadcast = [&](const Info<N>& info, Numbers expanded) {
+    const std::vector<size_t> own = own_dims(info.dim(), expanded);
+    for (size_t d = 0; d < own.size(); ++d) {
+      N& size = sizes[own[d]];
+      if (size == N(1)) {
+        size = info.sizes[d];
+      } else {
+        require(info.sizes[d] == N(1) || info.sizes[d] == size, "_trilinear: sizes do not match");
+      }
+    }
+  };
+  broadcast(i1, expand1);
+  broadcast(i2, expand2);
+  broadcast(i3, expand3);
+  ShortList<N> kept;
+  for (size_t d = 0; d < rank; ++d) {
+    if (!has_dim(sumdim, d)) kept.push_back(sizes[d]);
+  }
+  return contiguous<N>(i1.dtype, std::move(kept), i1.device);
+}
+
+void trilinear_kernel(Context& context, const Tensor& i1, const Tensor& i2, const Tensor& i3, Numbers expand1,
+                      Numbers expand2, Numbers expand3, Numbers sumdim, Size, Tensor& out) {
+  require(i1.dtype() == i2.dtype() && i1.dtype() == i3.dtype(),
+          "_trilinear: expected three tensors of the same type");
+  const size_t rank = i1.dim() + expand1.size();
+  require(rank <= 26, "_trilinear: at most 26 dimensions are possible");
+  std::string equation;
+  std::string seen;
+  const auto name_dims = [&](const Tensor& tensor, Numbers expanded) {
+    if (!equation.empty()) equation += ',';
+    for (const size_t d : own_dims(tensor.dim(), expanded)) equation += static_cast<char>('a' + d);
+  };
+  name_dims(i1, expand1);
+  name_dims(i2, expand2);
+  name_dims(i3, expand3);
+  // A dimension that none of them has is of size 1: it may be left out.
+  for (size_t d = 0; d < rank; ++d) {
+    const char letter = static_cast<char>('a' + d);
+    if (!has_dim(sumdim, d) && equation.find(letter) != std::string::npos) seen += letter;
+  }
+  Context inner = context.without_interceptor();
+  const Tensor product = call(inner, "aten::einsum", equation + "->" + seen, TensorList{i1, i2, i3});
+  copy_into(context, call(inner, "aten::reshape", product, out.sizes()), out);
+}
+
 }  // namespace
 
 void define_bilinear(Library& library) {
+  library
+      .define(
+          "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, "
+          "int[] sumdim, int unroll_dim=1) -> Tensor")
+      .shape<trilinear_shape<Size>, trilinear_shape<SymInt>>()
+      .kernel<trilinear_kernel>();
   library.define("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
       .shape<bilinear_shape<Size>, bilinear_shape<SymInt>>()
       .kernel<bilinear_kernel>()

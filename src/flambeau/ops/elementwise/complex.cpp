@@ -130,8 +130,10 @@ void define_complex(Library& library) {
   library.define("aten::is_conj(Tensor self) -> bool").function<is_never>();
   library.define("aten::is_neg(Tensor self) -> bool").function<is_never>();
   elementwise<AngleType, angle>(library, "aten::angle(Tensor self) -> Tensor");
-  elementwise<JoinedType, joined<Join>>(library, "aten::complex(Tensor real, Tensor imag) -> Tensor");
-  elementwise<JoinedType, joined<Polar>>(library, "aten::polar(Tensor abs, Tensor angle) -> Tensor");
+  elementwise<JoinedType, joined<Join>>(library, "aten::complex(Tensor real, Tensor imag) -> Tensor")
+      .is(Trait::kExactOut);
+  elementwise<JoinedType, joined<Polar>>(library, "aten::polar(Tensor abs, Tensor angle) -> Tensor")
+      .is(Trait::kExactOut);
 }
 
 }  // namespace flambeau::ops

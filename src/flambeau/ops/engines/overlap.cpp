@@ -24,12 +24,19 @@ bool has_internal_overlap(const Tensor& tensor) {
   return false;
 }
 
+namespace {
+bool is_same_view(const Tensor& a, const Tensor& b) {
+  return a.storage() == b.storage() && a.dtype() == b.dtype() && a.offset() == b.offset() &&
+         a.sizes() == b.sizes() && a.strides() == b.strides();
+}
+}  // namespace
+
+bool overlaps(const Tensor& read, const Tensor& written) {
+  return is_same_view(read, written) || overlaps_partly(read, written);
+}
+
 bool overlaps_partly(const Tensor& read, const Tensor& written) {
-  if (read.storage() != written.storage()) return false;
-  if (read.dtype() == written.dtype() && read.offset() == written.offset() &&
-      read.sizes() == written.sizes() && read.strides() == written.strides()) {
-    return false;
-  }
+  if (read.storage() != written.storage() || is_same_view(read, written)) return false;
   if (read.element_count() == 0 || written.element_count() == 0) return false;
   const auto bytes = [](const Tensor& tensor) {
     const auto size = static_cast<int64_t>(tensor.element_size());

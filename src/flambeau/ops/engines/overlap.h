@@ -10,5 +10,7 @@ namespace flambeau::ops {
 bool has_internal_overlap(const Tensor& tensor);
 // They share a storage, and may share elements, other than each element with the one at the same index.
 bool overlaps_partly(const Tensor& read, const Tensor& written);
+// The same, or each element with the one at the same index.
+bool overlaps(const Tensor& read, const Tensor& written);
 
 }  // namespace flambeau::ops

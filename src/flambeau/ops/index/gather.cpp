@@ -391,7 +391,9 @@ std::optional<Tensor> take_along_parts(Context& c, const Tensor& self, const Ten
 void define_gather(Library& library) {
   library.define("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
       .shape<gather_shape<Size>, gather_shape<SymInt>>()
-      .kernel<gather_kernel>();
+      .kernel<gather_kernel>()
+      .is(Trait::kExactOut)
+      .is(Trait::kApartOut);
   library.define("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
       .shape<take_along_shape<Size>, take_along_shape<SymInt>>()
       .kernel<take_along_kernel>()

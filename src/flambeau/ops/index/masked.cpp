@@ -221,6 +221,7 @@ void define_masked(Library& library) {
       .kernel<nonzero_static_kernel>();
   library.define("aten::masked_select(Tensor self, Tensor mask) -> Tensor")
       .function<masked_select>()
+      .is(Trait::kApartOut)
       .data_shape<masked_select_data_shape>();
   library.define("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
       .shape<masked_scatter_shape<Size>, masked_scatter_shape<SymInt>>()
@@ -228,6 +229,7 @@ void define_masked(Library& library) {
   library.define("aten::take(Tensor self, Tensor index) -> Tensor")
       .shape<take_shape<Size>, take_shape<SymInt>>()
       .kernel<take_kernel>()
+      .is(Trait::kApartOut)
       .core_decomposition<take_parts>();
   library.define("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
       .shape<put_shape<Size>, put_shape<SymInt>>()

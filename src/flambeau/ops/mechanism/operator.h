@@ -111,6 +111,10 @@ enum class Trait : uint16_t {
   // again
   // as the first of them where it is real.
   kThroughReals = 1U << 11,
+  // A result that is given must be of the type that it would have, rather than of one it can be cast to.
+  kExactOut = 1U << 12,
+  // A result that is given may not lie where an argument does.
+  kApartOut = 1U << 13,
 };
 
 struct Facts;

@@ -132,21 +132,6 @@ std::vector<Value> execute_in_place(Context& context, const Operator& op, std::s
   return {arguments[0]};
 }
 
-// Writes a result to where it was asked for. A tensor of another shape gets new memory, as PyTorch resizes
-// it.
-Tensor deliver(Context& context, const Tensor& result, const Tensor& out) {
-  if (result.quantizer() != nullptr) return result;
-  check_cast(result.dtype(), out.dtype());
-  if (is_sparse(out) || is_sparse(result)) return sparse_written(context, result, out);
-  if (out.sizes() == result.sizes()) {
-    copy_into(context, result, out);
-    return out;
-  }
-  Tensor resized = context.allocate(out.dtype(), result.sizes());
-  copy_into(context, result, resized);
-  return resized;
-}
-
 bool repeats_elements(const Tensor& tensor) {
   bool repeats = false;
   for (size_t d = 0; d < tensor.dim(); ++d) repeats |= tensor.sizes()[d] > 1 && tensor.strides()[d] == 0;
@@ -164,6 +149,32 @@ void check_given(const Value& given) {
   }
 }
 
+void check_apart(const Tensor& read, const Tensor& out) {
+  if (!read.defined() || is_sparse(read) || !overlaps(read, out)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+              "single memory location",
+              "clone() the tensor before the operation");
+}
+void check_apart(std::span<const Value> inputs, const Value& given) {
+  const Tensor* const out = given.get_if<Tensor>();
+  if (out == nullptr || !out->defined() || is_sparse(*out)) return;
+  for (const Value& input : inputs) {
+    if (const Tensor* const tensor = input.get_if<Tensor>()) check_apart(*tensor, *out);
+    if (const auto* const list = input.get_if<TensorList>()) {
+      for (const Tensor& tensor : *list) check_apart(tensor, *out);
+    }
+  }
+}
+void check_exact(const Value& result, const Value& given) {
+  const Tensor* const made = result.get_if<Tensor>();
+  const Tensor* const out = given.get_if<Tensor>();
+  if (made == nullptr || out == nullptr || made->dtype() == out->dtype()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("Expected out tensor to have dtype {}, but got {} instead",
+                          dtype_name(made->dtype()), dtype_name(out->dtype())));
+}
+
 std::vector<Value> execute_out(Context& context, const Operator& op, std::span<const Value> arguments) {
   const Operator& base = *op.base;
   const size_t outs = out_count(op.schema);
@@ -179,11 +190,17 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
       base_arguments.push_back(argument.name == "dtype" && out != nullptr ? Value(out->dtype()) : Value());
     }
   }
-  for (const Value& given : arguments.subspan(inputs)) check_given(given);
+  for (const Value& given : arguments.subspan(inputs)) {
+    check_given(given);
+    if (base.is(Trait::kApartOut)) check_apart(arguments.first(inputs), given);
+  }
   std::vector<Value> results = execute(context, base, base_arguments);
+  if (base.is(Trait::kExactOut)) {
+    for (size_t i = 0; i < results.size() && i < outs; ++i) check_exact(results[i], arguments[inputs + i]);
+  }
   for (size_t i = 0; i < results.size() && i < outs; ++i) {
     if (const Tensor* const out = arguments[inputs + i].get_if<Tensor>()) {
-      results[i] = deliver(context, results[i].tensor(), *out);
+      results[i] = written_to(context, results[i].tensor(), *out);
     } else {
       const auto& list = arguments[inputs + i].get<TensorList>();
       const auto& made = results[i].get<TensorList>();
@@ -192,7 +209,7 @@ std::vector<Value> execute_out(Context& context, const Operator& op, std::span<c
                     fmt::format("{} tensors are given for {} results", list.size(), made.size()));
       }
       TensorList delivered;
-      for (size_t j = 0; j < list.size(); ++j) delivered.push_back(deliver(context, made[j], list[j]));
+      for (size_t j = 0; j < list.size(); ++j) delivered.push_back(written_to(context, made[j], list[j]));
       results[i] = std::move(delivered);
     }
   }
@@ -220,6 +237,19 @@ std::vector<Value> execute_view_copy(Context& context, const Operator& op, std::
 }
 
 }  // namespace
+
+Tensor written_to(Context& context, const Tensor& result, const Tensor& out) {
+  if (result.quantizer() != nullptr) return result;
+  check_cast(result.dtype(), out.dtype());
+  if (is_sparse(out) || is_sparse(result)) return sparse_written(context, result, out);
+  if (out.sizes() == result.sizes()) {
+    copy_into(context, result, out);
+    return out;
+  }
+  Tensor resized = context.allocate(out.dtype(), result.sizes());
+  copy_into(context, result, resized);
+  return resized;
+}
 
 std::unique_ptr<Operator> derive(const Library& library, const Schema& schema) {
   const std::string& name = schema.name.name;

@@ -1,4 +1,7 @@
 // The largest element of windows whose places are drawn at random, and what undoes max pooling of volumes.
+#include <cmath>
+
+#include "flambeau/kernels/random/fill.h"
 #include "flambeau/ops/backward/packed.h"
 #include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/mechanism/definition.h"
@@ -35,15 +38,20 @@ std::tuple<Info<N>, Info<N>> fractional_shape(const Info<N>& self, Numbers kerne
   return {std::move(values), std::move(indices)};
 }
 
-// Where the windows begin along one dimension.
+// Where the windows begin along one dimension. Each step is rounded to the tensor's type, as PyTorch computes
+// in it.
 template <typename T>
-std::vector<int64_t> window_starts(T sample, int64_t in, int64_t out, int64_t pool) {
+std::vector<int64_t> window_starts(DType dtype, T sample, int64_t in, int64_t out, int64_t pool) {
   std::vector<int64_t> starts(static_cast<size_t>(out), in - pool);
   if (out < 2) return starts;
-  const T step = static_cast<T>(in - pool) / static_cast<T>(out - 1);
+  const auto rounded = [dtype](T value) -> T {
+    if constexpr (std::is_same_v<T, float>) return kernels::rounded_to(dtype, value);
+    return value;
+  };
+  const T step = rounded(rounded(static_cast<T>(in - pool)) / rounded(static_cast<T>(out - 1)));
+  const auto place = [&](T turn) { return static_cast<int64_t>(rounded(rounded(turn + sample) * step)); };
   for (int64_t i = 0; i + 1 < out; ++i) {
-    const auto at =
-        static_cast<int64_t>((static_cast<T>(i) + sample) * step) - static_cast<int64_t>(sample * step);
+    const int64_t at = place(rounded(static_cast<T>(i))) - place(T(0));
     starts[static_cast<size_t>(i)] = std::clamp<int64_t>(at, 0, in - pool);
   }
   return starts;
@@ -56,7 +64,8 @@ void fractional_kernel(Context& context, const Tensor& self, Numbers kernel, Num
     const Tensor x = packed_as(context, self, wide), draws = packed_as(context, samples, wide);
     for (int64_t i = 0; i < draws.element_count(); ++i) {
       const T sample = draws.data<T>()[i];
-      require(sample >= T(0) && sample <= T(1), "fractional_max_pool: expected samples between 0 and 1");
+      // Any window lies in the image, whatever was drawn; only what is no place at all is refused.
+      require(std::abs(sample) <= T(1e6), "fractional_max_pool: expected samples between 0 and 1");
     }
     PackedResult made(context, out, wide);
     int64_t in[3] = {1, 1, 1}, size[3] = {1, 1, 1}, pool[3] = {1, 1, 1};
@@ -78,7 +87,7 @@ void fractional_kernel(Context& context, const Tensor& self, Numbers kernel, Num
                 d + kDims < 3
                     ? T(0)
                     : draws.data<T>()[plane * static_cast<int64_t>(kDims) + static_cast<int64_t>(sample)];
-            starts[d] = window_starts<T>(drawn, in[d], size[d], pool[d]);
+            starts[d] = window_starts<T>(self.dtype(), drawn, in[d], size[d], pool[d]);
           }
           const T* const from = x.data<T>() + plane * image;
           for (int64_t place = 0; place < places; ++place) {

@@ -351,6 +351,7 @@ void define_distribution(Library& library) {
           "generator=None) -> Tensor")
       .shape<multinomial_shape<Size>, multinomial_shape<SymInt>>()
       .kernel<multinomial_kernel>()
+      .is(Trait::kExactOut)
       .random();
 }
 

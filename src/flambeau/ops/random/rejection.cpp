@@ -14,6 +14,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/variants.h"
 #include "flambeau/ops/norm/row_access.h"
 #include "flambeau/ops/random/draw.h"
 #include "flambeau/ops/view/rules.h"
@@ -257,8 +258,8 @@ void noise_kernel(Context& context, const Tensor& self, const Tensor& noise, Sca
   store_all(values, out);
   store_all(slopes, noise_out);
 }
-Tensor noise_in_place(Context& context, const Tensor& self, const Tensor& noise, Scalar lower, Scalar upper,
-                      bool training, const Value& given) {
+Tensor noise_written(Context& context, const Tensor& self, const Tensor& noise, Scalar lower, Scalar upper,
+                     bool training, const Value& given) {
   noise_shape<Size>(info_of(self), info_of(noise), lower, upper, training, given);
   Tensor out = context.allocate(self.dtype(), self.sizes());
   Tensor slopes = context.allocate(noise.dtype(), self.sizes());
@@ -266,6 +267,11 @@ Tensor noise_in_place(Context& context, const Tensor& self, const Tensor& noise,
   noise_kernel(context, self, noise, lower, upper, training, given, out, slopes);
   copy_into(context, slopes, noise);
   return out;
+}
+// The noise is written, so that this form is not made from the other.
+Tensor noise_to(Context& context, const Tensor& self, const Tensor& noise, Scalar lower, Scalar upper,
+                bool training, const Value& given, const Tensor& out) {
+  return written_to(context, noise_written(context, self, noise, lower, upper, training, given), out);
 }
 
 }  // namespace
@@ -299,7 +305,14 @@ void define_rejection(Library& library) {
       .define(
           "aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar "
           "upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor")
-      .function<noise_in_place>()
+      .function<noise_written>()
+      .random();
+  library
+      .define(
+          "aten::rrelu_with_noise.out(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar "
+          "upper=0.33333333333333331, bool training=False, Generator? generator=None, *, Tensor(a!) out) -> "
+          "Tensor(a!)")
+      .function<noise_to>()
       .random();
 }
 

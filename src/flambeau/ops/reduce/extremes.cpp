@@ -274,7 +274,8 @@ void define_extremes(Library& library) {
   library
       .define("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
       .shape<aminmax_shape<Size>, aminmax_shape<SymInt>>()
-      .kernel<aminmax_kernel>();
+      .kernel<aminmax_kernel>()
+      .is(Trait::kExactOut);
   library.define("aten::_aminmax(Tensor self) -> (Tensor, Tensor)").decomposition<aminmax_all>();
   library.define("aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)")
       .decomposition<aminmax_dim>();

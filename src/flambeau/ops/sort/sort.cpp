@@ -154,7 +154,8 @@ void define_sort(Library& library) {
           "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
           "indices)")
       .shape<kthvalue_shape<Size>, kthvalue_shape<SymInt>>()
-      .kernel<kthvalue_kernel>();
+      .kernel<kthvalue_kernel>()
+      .is(Trait::kApartOut);
 }
 
 }  // namespace flambeau::ops

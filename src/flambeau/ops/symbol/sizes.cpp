@@ -60,6 +60,12 @@ bool is_contiguous_in(const Tensor& self, MemoryFormat format) {
 int64_t dim(const Tensor& self) { return rank_of(self); }
 bool is_floating_point(const Tensor& self) { return is_floating(self.dtype()); }
 bool is_complex_tensor(const Tensor& self) { return is_complex(self.dtype()); }
+bool can_cast_type(DType from, DType to) { return can_cast(from, to); }
+DType promoted_types(DType one, DType other) { return promote(one, other); }
+DType type_of_tensors(const Tensor& one, const Tensor& other) { return result_type(one, other); }
+DType type_with_number(const Tensor& one, Scalar other) { return result_type(one, other); }
+DType type_of_number_with(Scalar one, const Tensor& other) { return result_type(one, other); }
+DType type_of_numbers(Scalar one, Scalar other) { return result_type(one, other); }
 
 SizeCall size_call(const Tensor& self, Size dim) { return {&self, dim}; }
 SizeCall element_count_call(const Tensor& self) { return {&self, {}}; }
@@ -104,6 +110,17 @@ void define_sizes(Library& library) {
   library.define("aten::dim(Tensor self) -> int").function<dim>();
   library.define("aten::is_floating_point(Tensor self) -> bool").function<is_floating_point>();
   library.define("aten::is_complex(Tensor self) -> bool").function<is_complex_tensor>();
+  library.define("aten::can_cast(ScalarType from_, ScalarType to) -> bool").function<can_cast_type>();
+  library.define("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType")
+      .function<promoted_types>();
+  library.define("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
+      .function<type_of_tensors>();
+  library.define("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType")
+      .function<type_with_number>();
+  library.define("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType")
+      .function<type_of_number_with>();
+  library.define("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType")
+      .function<type_of_numbers>();
   library.define("aten::item(Tensor self) -> Scalar").function<only_element>().composite<item_parts>();
   library.define("aten::_local_scalar_dense(Tensor self) -> Scalar").function<only_element>();
   library.define("aten::is_nonzero(Tensor self) -> bool").function<is_nonzero>();
