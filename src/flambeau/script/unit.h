@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "flambeau/script/ir/graph.h"
+#include "flambeau/script/passes/evaluator.h"
 #include "flambeau/script/source.h"
 #include "flambeau/script/values/ivalue.h"
 #include "flambeau/value/type.h"
@@ -188,6 +189,10 @@ class Unit {
   std::span<const std::shared_ptr<Function>> functions() const { return functions_; }
   void set_resolver(Resolver resolver) { resolver_ = std::move(resolver); }
 
+  // Runs operators on constants while functions are compiled; without one, a few are known.
+  void set_evaluator(Evaluator evaluator) { evaluator_ = std::move(evaluator); }
+  const Evaluator& evaluator() const { return evaluator_; }
+
   // Held by whoever compiles: a unit has one compiler at a time.
   std::recursive_mutex& compiler_lock() const { return *lock_; }
   int64_t next_warn_id() { return next_warn_id_++; }
@@ -210,6 +215,7 @@ class Unit {
   ByName<Class> classes_by_name_;
   ByName<Function> functions_by_name_;
   Resolver resolver_;
+  Evaluator evaluator_;
   std::shared_ptr<std::recursive_mutex> lock_;
   int64_t next_warn_id_ = 0;
   std::unordered_map<const char*, std::shared_ptr<const ir::Graph>> library_graphs_;

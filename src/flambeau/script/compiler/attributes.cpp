@@ -5,6 +5,7 @@
 #include "flambeau/script/compiler/emitter.h"
 #include "flambeau/script/operators/attributes.h"
 #include "flambeau/script/operators/operator_table.h"
+#include "flambeau/script/operators/python_names.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/types/relations.h"
 #include "flambeau/script/types/variables.h"
@@ -56,6 +57,8 @@ Meaning Emitter::attribute(const Meaning& of, const std::string& name, const Sou
       if (name == "autograd") return of;
       if (name == "ops") return Meaning::of(Meaning::Kind::kOps);
       return Meaning::of(Meaning::Kind::kOperator, "aten::" + name);
+    case Meaning::Kind::kPython:
+      return python_attribute(of.name, name, place);
     case Meaning::Kind::kOps:
       return Meaning::of(Meaning::Kind::kOpsNamespace, name);
     case Meaning::Kind::kOpsNamespace:
@@ -94,6 +97,31 @@ Meaning Emitter::attribute(const Meaning& of, const std::string& name, const Sou
       break;
   }
   fail_at(place, ErrorCode::kInvalidArgument, "there is no attribute '" + printable(name) + "' here");
+}
+
+// Of a module that users know from Python.
+Meaning Emitter::python_attribute(const std::string& module, const std::string& name,
+                                  const SourceRange& place) {
+  struct PythonForm {
+    std::string_view name;
+    Form form;
+  };
+  static constexpr PythonForm kForms[] = {
+      {"torch.jit.annotate", Form::kAnnotate},
+      {"torch.jit.isinstance", Form::kIsInstance},
+      {"torch.jit.fork", Form::kFork},
+      {"torch.jit._fork", Form::kFork},
+      {"torch.jit._awaitable", Form::kAwaitable},
+  };
+  const std::string full = module + "." + name;
+  if (is_python_module(full)) return Meaning::of(Meaning::Kind::kPython, full);
+  if (full == "torch.ops") return Meaning::of(Meaning::Kind::kOps);
+  if (full == "torch.classes") return Meaning::of(Meaning::Kind::kNamespace, "__torch__.torch.classes");
+  for (const PythonForm& form : kForms) {
+    if (form.name == full) return Meaning::of(form.form);
+  }
+  if (const auto known = python_constant(full)) return Meaning::of(constant(*known, place));
+  return Meaning::of(Meaning::Kind::kOperator, python_operator(module, name));
 }
 
 Meaning Emitter::value_attribute(Value* value, const std::string& name, const SourceRange& place) {

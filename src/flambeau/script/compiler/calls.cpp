@@ -51,6 +51,17 @@ Meaning Emitter::call(const Meaning& callee, Given arguments, Given keywords, co
         graph_->insert(graph_->make(ir::NodeKind::kRaiseException, inputs, 0))->range = place;
         return Meaning::of(Meaning::Kind::kNothing);
       }
+      if (callee.name == LanguageOperators::kCheck) {
+        if (made.positional.size() + made.keyword.size() == 1)
+          made.keyword.emplace_back("message", constant("", place));
+        for (const std::string_view wanted : {"cond", "message"}) {
+          for (const GivenArgument& argument : made.keyword) {
+            if (argument.name == wanted) made.positional.emplace_back(argument.value);
+          }
+        }
+        operate(LanguageOperators::kAssert, std::move(made.positional), place);
+        return Meaning::of(Meaning::Kind::kNothing);
+      }
       return Meaning::of(emit_operator(calls, callee.name, made));
     }
     case Meaning::Kind::kFunction:
@@ -86,20 +97,8 @@ Meaning Emitter::call(const Meaning& callee, Given arguments, Given keywords, co
       return Meaning::of(
           insert_one(ir::NodeKind::kTupleConstruct, matched.inputs, callee.type->type(), place));
     }
-    case Meaning::Kind::kException: {
-      Value* message = nullptr;
-      if (arguments.empty()) {
-        message = constant("", place);
-      } else if (arguments.size() == 1) {
-        message = arguments[0].value;
-      } else {
-        std::vector<Value*> values;
-        for (const GivenArgument& argument : arguments) values.push_back(argument.value);
-        message = make_tuple(values);
-      }
-      // Python's own exceptions are only a message here.
-      return Meaning::of(Meaning::Kind::kExceptionMessage, callee.name, message);
-    }
+    case Meaning::Kind::kException:
+      return make_exception(callee.name, arguments, place);
     case Meaning::Kind::kValue:
       if (class_of(callee.value->type()) != nullptr) {
         return call(attribute(callee, "__call__", place), std::move(arguments), std::move(keywords), place);
@@ -109,6 +108,31 @@ Meaning Emitter::call(const Meaning& callee, Given arguments, Given keywords, co
     default:
       fail_at(place, ErrorCode::kInvalidArgument, "this cannot be called");
   }
+}
+
+// TorchScript's own exception has its name in the message; one of Python's is a message and the class's name.
+Meaning Emitter::make_exception(const std::string& name, const Given& arguments, const SourceRange& place) {
+  Meaning made = Meaning::of(Meaning::Kind::kExceptionMessage);
+  if (name.find('.') == std::string::npos) {
+    made.value = constant(name + ": ", place);
+    for (const GivenArgument& argument : arguments) {
+      Value* text = argument.value;
+      if (!text->type().is(TypeKind::kString)) text = operate(LanguageOperators::kString, {text}, place);
+      made.value = operate(LanguageOperators::kJoin, {made.value, text}, place);
+    }
+    return made;
+  }
+  if (arguments.empty()) {
+    made.value = constant("", place);
+  } else if (arguments.size() == 1) {
+    made.value = arguments[0].value;
+  } else {
+    std::vector<Value*> values;
+    for (const GivenArgument& argument : arguments) values.push_back(argument.value);
+    made.value = make_tuple(values);
+  }
+  made.parts = {Meaning::of(constant(name, place))};
+  return made;
 }
 
 Meaning Emitter::call_method(Value* object, const std::string& name, Given arguments, Given keywords,

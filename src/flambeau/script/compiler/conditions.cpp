@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "flambeau/script/compiler/emitter.h"
+#include "flambeau/script/compiler/type_reader.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/types/relations.h"
 #include "flambeau/value/schema_table.h"
@@ -106,6 +107,10 @@ Condition Emitter::emit_condition(const Node& node) {
           const auto arguments = arguments_of(node, 2, 2);
           return emit_has_attribute(*arguments[0], *arguments[1]);
         }
+      }
+      if (node.child(0).is(Kind::kSelect) && dotted_name(node.child(0)) == "torch.jit.isinstance") {
+        const auto arguments = arguments_of(node, 2, 2);
+        return emit_is_instance(*arguments[0], *arguments[1]);
       }
       break;
     default:

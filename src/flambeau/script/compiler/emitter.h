@@ -136,6 +136,7 @@ class Emitter {
   std::vector<Meaning> as_tuple(const Meaning& meaning, const SourceRange& place,
                                 std::optional<size_t> size = {});
   Meaning attribute(const Meaning& of, const std::string& name, const SourceRange& place);
+  Meaning python_attribute(const std::string& module, const std::string& name, const SourceRange& place);
   Meaning value_attribute(Value* value, const std::string& name, const SourceRange& place);
   std::optional<Meaning> class_attribute(Value* value, const std::string& name, const SourceRange& place);
   bool has_attribute(const Meaning& of, const std::string& name, const SourceRange& place);
@@ -145,6 +146,7 @@ class Emitter {
   // Calls (calls.cpp).
   Meaning emit_call(const Node& node, size_t binders, const Type* hint);
   Meaning call(const Meaning& callee, Given arguments, Given keywords, const SourceRange& place);
+  Meaning make_exception(const std::string& name, const Given& arguments, const SourceRange& place);
   Meaning call_method(Value* object, const std::string& name, Given arguments, Given keywords,
                       const SourceRange& place);
   Meaning call_function(const std::shared_ptr<Function>& function, Given arguments, Given keywords,
@@ -162,6 +164,8 @@ class Emitter {
   Meaning emit_enumerate(const Node& node);
   Meaning emit_list_call(const Node& node, const Type* hint);
   Meaning emit_dict_call(const Node& node, const Type* hint);
+  std::optional<Type> dict_hint(const Type* hint, const SourceRange& place);
+  Meaning emit_hinted(const Node& node, const Type* hint);
   Value* insert_to_list(Value* tensor, const Type& type, const SourceRange& place);
   // Throws for another number of arguments, and for keywords.
   std::span<const Node* const> arguments_of(const Node& node, size_t least, size_t most);
@@ -198,7 +202,8 @@ class Emitter {
   std::pair<Value*, std::vector<Value*>> index_tensor(Value* tensor, std::span<const Node* const> indices,
                                                       const SourceRange& place);
   Value* emit_indexing(Value* tensor, std::span<const Node* const> indices, const SourceRange& place);
-  Value* emit_slice(Value* of, Value* dimension, const Node& slice, const SourceRange& place);
+  Meaning emit_slice(const Node& slice);
+  Value* insert_slice(Value* of, Value* dimension, const Meaning& slice, const SourceRange& place);
   Value* slice_tuple(Value* tuple, const Type& type, Value* begin, Value* end, Value* step,
                      const SourceRange& place);
   Value* index_tuple(Value* tuple, const Type& type, Value* index, const SourceRange& place);

@@ -47,7 +47,7 @@ Meaning Emitter::find_name(const std::string& name, const SourceRange& place) {
       {"print", Form::kPrint},           {"tuple", Form::kTuple}, {"getattr", Form::kGetAttr},
       {"hasattr", Form::kHasAttr},       {"list", Form::kList},   {"dict", Form::kDict},
       {"isinstance", Form::kIsInstance}, {"range", Form::kRange}, {"zip", Form::kZip},
-      {"enumerate", Form::kEnumerate},
+      {"enumerate", Form::kEnumerate},   {"slice", Form::kSlice},
   };
   for (const NamedForm& form : kForms) {
     if (form.name == name) return Meaning::of(form.form);

@@ -94,6 +94,18 @@ Meaning Emitter::emit_form(Form form, const Node& node, const Type* hint) {
     case Form::kRange:
       arguments_of(node, 1, 3);
       return make_range(emit_values(std::span(node.children).subspan(1)), place);
+    case Form::kSlice: {
+      // Of one argument alone it is the end.
+      const auto arguments = arguments_of(node, 1, 3);
+      Meaning made = Meaning::of(Meaning::Kind::kSlice);
+      made.parts.resize(3);
+      for (size_t i = 0; i < arguments.size(); ++i) {
+        Value* bound = emit(*arguments[i]);
+        if (!bound->type().is(TypeKind::kNone))
+          made.parts[arguments.size() == 1 ? 1 : i] = Meaning::of(bound);
+      }
+      return made;
+    }
     case Form::kEnumerate:
       return emit_enumerate(node);
     case Form::kZip: {
@@ -249,65 +261,6 @@ Meaning Emitter::emit_list_call(const Node& node, const Type* hint) {
   const Node element_name{
       .kind = Kind::kName, .start = node.start, .end = node.end, .text = element, .children = {}};
   return Meaning::of(emit_list_comprehension(element_name, element_name, iterable_name, place, hint));
-}
-
-// dict(x) copies a dict, or is {key: value for key, value in x}; keywords are added to it.
-Meaning Emitter::emit_dict_call(const Node& node, const Type* hint) {
-  const SourceRange place = range(node);
-  std::vector<const Node*> positional;
-  std::vector<const Node*> keywords;
-  for (const Node* argument : std::span(node.children).subspan(1)) {
-    (argument->is(Kind::kKeyword) ? keywords : positional).push_back(argument);
-  }
-  if (positional.size() > 1)
-    fail_at(place, ErrorCode::kInvalidArgument, "dict() takes one thing, and keywords");
-  const ContainerHint wanted = container_hint(hint, TypeKind::kDict, place);
-  const Type* type = wanted.type ? &*wanted.type : nullptr;
-  Value* made = nullptr;
-  const bool is_empty =
-      positional.empty() ||
-      (positional[0]->children.empty() && (positional[0]->is(Kind::kDict) || positional[0]->is(Kind::kList)));
-  if (is_empty) {
-    Type of = type != nullptr ? *type : Type::dict(TypeKind::kString, TypeKind::kTensor);
-    Value* first = nullptr;
-    if (type == nullptr && !keywords.empty()) {
-      first = emit(keywords[0]->child(0));
-      of = Type::dict(TypeKind::kString, first->type());
-    }
-    made = insert_one(ir::NodeKind::kDictConstruct, {}, of);
-    if (first != nullptr) {
-      operate(LanguageOperators::kSetItem, {made, constant(keywords[0]->text, place), first}, place);
-      keywords.erase(keywords.begin());
-    }
-  } else if (positional[0]->is(Kind::kDict)) {
-    made = operate(LanguageOperators::kDict, {emit_dict(*positional[0], type)}, place);
-  } else {
-    Meaning walked = emit_meaning(*positional[0], 1, type);
-    if (walked.is(Meaning::Kind::kValue) && walked.value->type().is(TypeKind::kDict)) {
-      made = operate(LanguageOperators::kDict, {walked.value}, place);
-    } else {
-      const auto name = [&](std::string called) {
-        return Node{.kind = Kind::kName,
-                    .start = node.start,
-                    .end = node.end,
-                    .text = std::move(called),
-                    .children = {}};
-      };
-      const Node iterable = name(temporary("$_iter"));
-      const Node key = name(temporary("$_key"));
-      const Node value = name(temporary("$_value"));
-      const Node target{
-          .kind = Kind::kTuple, .start = node.start, .end = node.end, .text = {}, .children = {&key, &value}};
-      assign(iterable.text, std::move(walked), place);
-      made = emit_dict_comprehension(key, value, target, iterable, place, type);
-    }
-  }
-  for (const Node* keyword : keywords) {
-    Value* key = constant(keyword->text, place);
-    operate(LanguageOperators::kSetItem, {made, key, emit(keyword->child(0))}, place);
-  }
-  if (wanted.annotated_union) made = cast_unchecked(made, *wanted.annotated_union);
-  return Meaning::of(made);
 }
 
 }  // namespace flambeau::script::compiler

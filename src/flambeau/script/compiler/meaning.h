@@ -28,6 +28,7 @@ enum class Form : uint8_t {
   kList,
   kPrint,
   kRange,
+  kSlice,
   kTensorIndex,
   kToList,
   kTuple,
@@ -42,6 +43,7 @@ struct Meaning {
     kNothing,           // what a call of print() gives
     kOperator,          // name; value is bound to "self" unless null
     kTorch,             // torch, whose names are aten operators
+    kPython,            // name: a module of Python's, "torch.nn.functional"
     kOps,               // ops, whose names are namespaces
     kOpsNamespace,      // name
     kConstants,         // CONSTANTS
@@ -55,9 +57,10 @@ struct Meaning {
     kBuiltin,           // builtin
     kTensorCast,        // value, number: of the data type
     kException,         // name
-    kExceptionMessage,  // value; name: of the class
+    kExceptionMessage,  // value; parts: the class's name, or none
     kClosure,           // value
     kRange,             // parts: begin, end, step; is_only_end, count
+    kSlice,             // parts: begin, end, step, which are kNothing where they are missing
     kIterables,         // parts that are walked side by side; count
     kTuple,             // parts
   };

@@ -23,20 +23,33 @@ Meaning Emitter::emit_subscript(const Node& node, const Type* hint) {
     return Meaning::of(emit_indexing(value, indices, place));
   }
   if (indices[0]->is(Kind::kSlice)) {
+    // The dimension comes first.
     Value* dimension = type.is(TypeKind::kTensor) ? constant(0, place) : nullptr;
-    return Meaning::of(emit_slice(value, dimension, *indices[0], place));
+    return Meaning::of(insert_slice(value, dimension, emit_slice(*indices[0]), place));
   }
   if (type.is(TypeKind::kTensor)) return Meaning::of(emit_indexing(value, indices, place));
-  Value* index = emit(*indices[0]);
+  const Meaning given = emit_meaning(*indices[0]);
+  if (given.is(Meaning::Kind::kSlice)) {
+    return Meaning::of(insert_slice(value, nullptr, given, place));
+  }
+  Value* index = as_value(given, place);
   if (const auto tuple = tuple_type(type)) return Meaning::of(index_tuple(value, *tuple, index, place));
   return item_of(of, index, place, hint);
 }
 
-ir::Value* Emitter::emit_slice(Value* of, Value* dimension, const Node& slice, const SourceRange& place) {
-  Value* bounds[3] = {};
+Meaning Emitter::emit_slice(const Node& slice) {
+  Meaning made = Meaning::of(Meaning::Kind::kSlice);
   for (size_t i = 0; i < 3; ++i) {
-    if (const Node* bound = slice.maybe(i)) bounds[i] = emit(*bound);
+    const Node* bound = slice.maybe(i);
+    made.parts.push_back(bound != nullptr ? Meaning::of(emit(*bound)) : Meaning());
   }
+  return made;
+}
+
+ir::Value* Emitter::insert_slice(Value* of, Value* dimension, const Meaning& slice,
+                                 const SourceRange& place) {
+  Value* bounds[3] = {};
+  for (size_t i = 0; i < 3; ++i) bounds[i] = slice.parts[i].value;
   if (const auto tuple = tuple_type(of->type())) {
     return slice_tuple(of, *tuple, bounds[0], bounds[1], bounds[2], place);
   }
@@ -129,13 +142,18 @@ std::pair<ir::Value*, std::vector<ir::Value*>> Emitter::index_tensor(Value* tens
                                                                      const SourceRange& place) {
   std::vector<int64_t> dimensions(indices.size());
   std::vector<Value*> values(indices.size());
+  std::vector<Meaning> slices(indices.size());
   const auto place_of = [&](size_t at, int64_t dimension, bool is_backwards) {
     dimensions[at] = dimension;
     const int64_t next = is_backwards ? dimension - 1 : dimension + 1;
     const Node& index = *indices[at];
     if (index.is(Kind::kSlice)) return next;
-    const Type none = TypeKind::kNone;
-    Value* value = emit(index, index.is(Kind::kNone) ? &none : nullptr);
+    const Meaning given = emit_meaning(index);
+    if (given.is(Meaning::Kind::kSlice)) {
+      slices[at] = given;
+      return next;
+    }
+    Value* value = as_value(given, range(index));
     // A list of numbers is a tensor of int64.
     if (value->type().is(TypeKind::kList)) {
       value = operate(LanguageOperators::kTensor, {value}, {}, {{"dtype", IValue(4)}});
@@ -170,7 +188,9 @@ std::pair<ir::Value*, std::vector<ir::Value*>> Emitter::index_tensor(Value* tens
     if (indices[i]->is(Kind::kDots)) continue;
     Value* value = values[i];
     if (value == nullptr) {
-      tensor = emit_slice(tensor, constant(dimensions[i], place), *indices[i], place);
+      Value* dimension_value = constant(dimensions[i], place);
+      if (indices[i]->is(Kind::kSlice)) slices[i] = emit_slice(*indices[i]);
+      tensor = insert_slice(tensor, dimension_value, slices[i], place);
     } else if (value->type().is(TypeKind::kNone)) {
       tensor = operate(LanguageOperators::kUnsqueeze, {tensor, constant(dimensions[i], place)}, place);
     } else if (value->type().is(TypeKind::kInt)) {

@@ -6,6 +6,8 @@
 #include "flambeau/script/compiler/classes.h"
 #include "flambeau/script/compiler/emitter.h"
 #include "flambeau/script/compiler/names.h"
+#include "flambeau/script/operators/native_classes.h"
+#include "flambeau/script/operators/python_names.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/syntax/parser.h"
 
@@ -21,8 +23,11 @@ class TextNames : public OuterNames {
       : unit_(unit), prefix_(std::move(prefix)), is_library_(is_library) {}
 
   std::optional<Meaning> find(Emitter&, std::string_view name, const SourceRange&) const override {
-    if (name == "torch") return Meaning::of(Meaning::Kind::kTorch);
-    if (is_library_) return std::nullopt;
+    if (is_library_) {
+      if (name == "torch") return Meaning::of(Meaning::Kind::kTorch);
+      return std::nullopt;
+    }
+    if (is_python_module(name)) return Meaning::of(Meaning::Kind::kPython, std::string(name));
     if (std::shared_ptr<Function> found = unit_.find_function(full_name(name)))
       return Meaning::of(std::move(found));
     if (std::shared_ptr<Class> found = find_class(name)) {
@@ -41,6 +46,7 @@ class TextNames : public OuterNames {
 
   std::shared_ptr<Class> find_class(std::string_view name) const override {
     if (is_library_) return nullptr;
+    if (is_native_class(name) && unit_.find_class(name) == nullptr) unit_.add(make_native_class(name));
     if (std::shared_ptr<Class> found = unit_.find_class(full_name(name))) return found;
     return prefix_.empty() ? nullptr : unit_.find_class(name);
   }
@@ -81,7 +87,7 @@ std::vector<std::shared_ptr<Function>> define_text(Unit& unit, const std::shared
 
 std::vector<std::shared_ptr<Function>> define_methods(Unit& unit, const std::shared_ptr<const Source>& source,
                                                       const std::shared_ptr<Class>& self) {
-  const std::shared_ptr<const syntax::Tree> tree = syntax::parse_file(source);
+  const std::shared_ptr<const syntax::Tree> tree = syntax::parse_methods(source);
   const auto names = std::make_shared<TextNames>(unit, std::string(), false);
   std::vector<std::shared_ptr<Function>> methods;
   for (const syntax::Node* node : tree->definitions) {

@@ -33,6 +33,13 @@ Type read_named_type(const OuterNames& names, const Tree& tree, const Node& node
     const std::string_view rest = std::string_view(name).substr(6);
     if (const auto known = find_annotation_name(rest); known && known->is(TypeKind::kTensor)) return *known;
     if (rest == "device") return TypeKind::kDevice;
+    if (rest == "Generator") return TypeKind::kGenerator;
+    if (rest == "Size") return Type::list(TypeKind::kInt);
+    if (rest == "dtype" || rest == "layout" || rest == "memory_format" || rest == "qscheme")
+      return TypeKind::kInt;
+    if (rest.starts_with("classes.")) {
+      if (const std::shared_ptr<Class> found = names.find_class("__torch__." + name)) return found->type();
+    }
   }
   if (const std::shared_ptr<Class> found = names.find_class(name)) return found->type();
   fail_at(tree.range(node), ErrorCode::kNotFound, "there is no type '" + printable(name) + "'");

@@ -46,6 +46,7 @@ struct LanguageOperators {
   static constexpr std::string_view kAssert = "aten::_assert";
   static constexpr std::string_view kAwaitableWait = "prim::awaitable_wait";
   static constexpr std::string_view kBitwiseNot = "aten::bitwise_not";
+  static constexpr std::string_view kCheck = "aten::_check";
   static constexpr std::string_view kCopyInto = "aten::copy_";
   static constexpr std::string_view kDelete = "aten::Delete";
   static constexpr std::string_view kDeriveIndex = "aten::__derive_index";
@@ -59,6 +60,7 @@ struct LanguageOperators {
   static constexpr std::string_view kGreater = "aten::gt";
   static constexpr std::string_view kIndex = "aten::index";
   static constexpr std::string_view kIndexPut = "aten::index_put_";
+  static constexpr std::string_view kJoin = "aten::add";
   static constexpr std::string_view kKeys = "aten::keys";
   static constexpr std::string_view kLength = "aten::len";
   static constexpr std::string_view kList = "aten::list";

@@ -39,7 +39,7 @@ void Parser::fail_too_deep() {
           "give parts of it names of their own");
 }
 
-std::shared_ptr<Tree> Parser::file() {
+std::shared_ptr<Tree> Parser::file(bool is_methods) {
   while (!at(TokenKind::kEnd)) {
     switch (current().kind) {
       case TokenKind::kNewline:
@@ -49,7 +49,7 @@ std::shared_ptr<Tree> Parser::file() {
         tree_->definitions.push_back(class_definition());
         break;
       case TokenKind::kDef:
-        tree_->definitions.push_back(definition(false));
+        tree_->definitions.push_back(definition(is_methods));
         break;
       case TokenKind::kImport:
         skip_import();
@@ -346,7 +346,11 @@ const Node* Parser::assignment(const Node* target) {
 }
 
 std::shared_ptr<Tree> parse_file(const std::shared_ptr<const Source>& source) {
-  return Parser(source).file();
+  return Parser(source).file(false);
+}
+
+std::shared_ptr<Tree> parse_methods(const std::shared_ptr<const Source>& source) {
+  return Parser(source).file(true);
 }
 
 std::shared_ptr<Tree> parse_expression(const std::shared_ptr<const Source>& source) {

@@ -19,7 +19,7 @@ class Parser {
   explicit Parser(const std::shared_ptr<const Source>& source)
       : tree_(std::make_shared<Tree>(source)), tokens_(lex(source)) {}
 
-  std::shared_ptr<Tree> file();
+  std::shared_ptr<Tree> file(bool is_methods);
   std::shared_ptr<Tree> only_expression();
 
  private:
