@@ -99,14 +99,16 @@ struct Network {
   Tensor output, hidden, cell;
 };
 Network run_network(Context& c, CellKind kind, const Tensor& input, const Tensor& hidden, const Tensor& cell,
-                    const Value& parameters, int64_t layers, double dropout, bool train,
+                    const Value& parameters, Size layer_count, double dropout, bool train,
                     bool is_bidirectional, bool batch_first) {
   const int64_t directions = is_bidirectional ? 2 : 1;
+  const int64_t layers = layer_count.value();
+  const int64_t states = (layer_count * Size(directions)).value();
   const auto* const cells = parameters.get_if<ValueList>();
-  if (cells == nullptr || layers < 1 || static_cast<int64_t>(cells->size()) != layers * directions)
+  if (cells == nullptr || layers < 1 || static_cast<int64_t>(cells->size()) != states)
     fail_view(fmt::format("{} layers of {} directions have as many cells", layers, directions));
   if (train && dropout > 0) fail_view("quantized networks have no dropout while training");
-  if (input.dim() != 3 || hidden.dim() != 3 || hidden.sizes()[0] != layers * directions)
+  if (input.dim() != 3 || hidden.dim() != 3 || hidden.sizes()[0] != states)
     fail_view(fmt::format("sequences of batches, and a state for each layer, are expected, not {} and {}",
                           input.summary(), hidden.summary()));
   Tensor sequence = batch_first ? call(c, "aten::transpose.int", input, 0, 1) : input;
@@ -141,15 +143,15 @@ std::tuple<Tensor, Tensor, Tensor> lstm(Context& c, const Tensor& input, std::sp
                                         std::optional<DType>, bool) {
   if (states.size() != 2 || states[1].dim() != 3 || states[0].sizes() != states[1].sizes())
     fail_view("lstm expects two hidden states");
-  const Network network = run_network(c, CellKind::kLstm, input, states[0], states[1], parameters,
-                                      layers.value(), dropout, train, is_bidirectional, batch_first);
+  const Network network = run_network(c, CellKind::kLstm, input, states[0], states[1], parameters, layers,
+                                      dropout, train, is_bidirectional, batch_first);
   return {network.output, network.hidden, network.cell};
 }
 std::tuple<Tensor, Tensor> gru(Context& c, const Tensor& input, const Tensor& state, const Value& parameters,
                                bool, Size layers, double dropout, bool train, bool is_bidirectional,
                                bool batch_first) {
-  const Network network = run_network(c, CellKind::kGru, input, state, {}, parameters, layers.value(),
-                                      dropout, train, is_bidirectional, batch_first);
+  const Network network = run_network(c, CellKind::kGru, input, state, {}, parameters, layers, dropout, train,
+                                      is_bidirectional, batch_first);
   return {network.output, network.hidden};
 }
 
