@@ -70,7 +70,7 @@ enum class NodeKind : uint8_t {
 // How deep blocks may stand inside of each other.
 constexpr int kMostBlockDepth = 1000;
 // How many nodes a graph may ever have had, those that were taken out and the ends of blocks among them.
-constexpr size_t kMostNodes = size_t{4} << 20;
+constexpr size_t kMostNodes = size_t{1} << 20;
 // "prim::If"; empty for an operator.
 std::string_view node_kind_name(NodeKind kind);
 
@@ -263,6 +263,9 @@ class Graph {
   Node* make(NodeKind kind, std::span<Value* const> inputs = {}, size_t outputs = 1);
   Node* make_operator(const OperatorEntry& op, std::span<Value* const> inputs);  // outputs as its schema has
   Node* make_constant(IValue value, Type type);
+
+  // How many nodes were ever made, as kMostNodes counts them.
+  size_t made_nodes() const { return nodes_.size(); }
 
   // Where insert() puts nodes: before a node, or at the end of a block.
   Node* insert(Node* node);

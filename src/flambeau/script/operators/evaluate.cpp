@@ -95,10 +95,16 @@ Result equal(Inputs inputs) {
 
 Result invert(const Result& result) { return result ? Result(IValue(!result->as_bool())) : std::nullopt; }
 
-// None is itself; other constants are not known to be the same thing.
+// Numbers are themselves when they are equal and of one kind; of what is on the heap, only None is known not
+// to be it.
 Result is_same(Inputs inputs) {
-  if (inputs.size() != 2 || (!inputs[0].is_none() && !inputs[1].is_none())) return {};
-  return IValue(inputs[0].is_none() && inputs[1].is_none());
+  if (inputs.size() != 2) return {};
+  const IValue& a = inputs[0];
+  const IValue& b = inputs[1];
+  if (a.is_none() || b.is_none()) return IValue(a.is_none() && b.is_none());
+  if (a.is_boxed() || b.is_boxed()) return {};
+  if (a.tag() != b.tag()) return IValue(false);
+  return equal(inputs);
 }
 
 template <typename Operation>

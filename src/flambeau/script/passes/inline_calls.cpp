@@ -55,15 +55,19 @@ std::string module_path(const Value* object) {
 
 }  // namespace
 
-void inline_calls(ir::Graph& graph, const Unit& unit) {
+void inline_calls(ir::Graph& graph, const Unit& unit, size_t most_nodes) {
   for (Node* node = graph.block().first(); node != nullptr;) {
-    if (node->subgraph != nullptr) inline_calls(*node->subgraph, unit);
+    if (node->subgraph != nullptr) inline_calls(*node->subgraph, unit, most_nodes);
     const Function* callee = callee_of(*node, unit);
     if (callee == nullptr) {
       node = ir::next_inside(node, graph.block());
       continue;
     }
     check_recursion(*node, *callee);
+    if (graph.made_nodes() > most_nodes) {
+      throw Error(ErrorCode::kLimit,
+                  fmt::format("a graph of more than {} nodes once calls are inlined", most_nodes));
+    }
     auto frame = std::make_shared<CallFrame>();
     frame->function = callee->qualified_name();
     frame->called_at = node->range;

@@ -3,20 +3,19 @@
 #pragma once
 
 #include "flambeau/script/ir/graph.h"
-#include "flambeau/script/passes/evaluator.h"
 
 namespace flambeau::script {
 
 class Unit;
 
 // From the graph as it was emitted, with stores, loads and exits, to one that can be run and printed.
-// `evaluator` runs operators on constants; without one a few are known. Throws what the passes throw.
-void run_load_passes(ir::Graph& graph, Unit& unit, const Evaluator& evaluator = {});
+// Throws what the passes throw.
+void run_load_passes(ir::Graph& graph, Unit& unit);
 
 // The first of them: operators of old archives become what they meant then. Needs the graph as it was
 // emitted.
 void replace_old_operators(ir::Graph& graph, Unit& unit);
 // The last ones, which are also run by themselves on graphs that were changed.
-void run_cleanup_passes(ir::Graph& graph, Unit& unit, const Evaluator& evaluator = {});
+void run_cleanup_passes(ir::Graph& graph, Unit& unit);
 
 }  // namespace flambeau::script

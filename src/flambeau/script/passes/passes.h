@@ -58,6 +58,6 @@ void eliminate_dead_code(ir::Graph& graph);
 
 // Replaces calls of functions and methods by what they do, throughout; calls through interfaces stay. Throws
 // Error(kUnsupported) for a function that calls itself, Error(kLimit) for a graph that becomes too large.
-void inline_calls(ir::Graph& graph, const Unit& unit);
+void inline_calls(ir::Graph& graph, const Unit& unit, size_t most_nodes = ir::kMostNodes);
 
 }  // namespace flambeau::script
