@@ -8,6 +8,9 @@
 #include <string>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/parallel.h"
+#include "flambeau/interpreter/evaluator.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/compiler/text.h"
 #include "flambeau/script/ir/text.h"
 #include "flambeau/script/operators/operator_table.h"
@@ -18,6 +21,9 @@
 int main(int count, char** arguments) {
   using namespace flambeau;
   const auto operators = std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
+  ThreadPool pool{1};
+  const script::Evaluator evaluator =
+      interpreter::make_evaluator(operators, std::make_shared<const ops::Library>(), pool);
   bool shows_graphs = false;
   bool shows_code = false;
   for (int i = 1; i < count; ++i) {
@@ -31,6 +37,7 @@ int main(int count, char** arguments) {
     text << file.rdbuf();
     try {
       script::Unit unit(operators);
+      unit.set_evaluator(evaluator);
       const auto functions =
           script::compiler::define_text(unit, std::make_shared<script::Source>(text.str(), "<string>"));
       script::ConstantTable constants;

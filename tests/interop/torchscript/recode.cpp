@@ -15,8 +15,11 @@
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/files/mapping.h"
+#include "flambeau/base/parallel.h"
 #include "flambeau/formats/torchscript/script_archive.h"
 #include "flambeau/formats/torchscript/value_reader.h"
+#include "flambeau/interpreter/evaluator.h"
+#include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/operators/operator_table.h"
@@ -54,8 +57,10 @@ class Recoder {
       : records_(std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(path)))),
         archive_(records_) {}
 
-  Result run(const std::shared_ptr<const script::OperatorTable>& operators) {
+  Result run(const std::shared_ptr<const script::OperatorTable>& operators,
+             const script::Evaluator& evaluator) {
     script::Unit unit(operators);
+    unit.set_evaluator(evaluator);
     script::KeptStates kept;
     const script::LoadHooks hooks;
     script::ValueReader reader(unit, hooks, archive_.version(), kept);
@@ -148,6 +153,9 @@ int main(int count, char** arguments) {
   }
   std::sort(paths.begin(), paths.end());
   const auto operators = std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
+  ThreadPool pool{1};
+  const script::Evaluator evaluator =
+      interpreter::make_evaluator(operators, std::make_shared<const ops::Library>(), pool);
   size_t tried = 0;
   size_t same = 0;
   std::map<std::string, size_t> kinds;
@@ -155,7 +163,7 @@ int main(int count, char** arguments) {
     ++tried;
     Result result;
     try {
-      result = Recoder(paths[i]).run(operators);
+      result = Recoder(paths[i]).run(operators, evaluator);
     } catch (const Error& error) {
       result = {"error: " + error.message().substr(0, error.message().find('\n')), error.what()};
     }

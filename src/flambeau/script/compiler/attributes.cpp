@@ -121,7 +121,12 @@ Meaning Emitter::python_attribute(const std::string& module, const std::string& 
     if (form.name == full) return Meaning::of(form.form);
   }
   if (const auto known = python_constant(full)) return Meaning::of(constant(*known, place));
-  return Meaning::of(Meaning::Kind::kOperator, python_operator(module, name));
+  std::string behind = python_operator(module, name);
+  if (behind.empty()) {
+    fail_at(place, ErrorCode::kUnsupported, printable(full) + " is a function of Python's, not an operator",
+            "call operators, as torch.relu, or write the function out");
+  }
+  return Meaning::of(Meaning::Kind::kOperator, std::move(behind));
 }
 
 Meaning Emitter::value_attribute(Value* value, const std::string& name, const SourceRange& place) {

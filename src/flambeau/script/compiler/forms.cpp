@@ -104,6 +104,7 @@ Meaning Emitter::emit_form(Form form, const Node& node, const Type* hint) {
         if (!bound->type().is(TypeKind::kNone))
           made.parts[arguments.size() == 1 ? 1 : i] = Meaning::of(bound);
       }
+      if (made.parts[0].value == nullptr) made.parts[0] = Meaning::of(constant(0, place));
       return made;
     }
     case Form::kEnumerate:

@@ -49,6 +49,51 @@ constexpr auto kRenamed = std::to_array<RenamedOperator>({
     {"torch.jit._awaitable_wait", "prim::awaitable_wait"},
 });
 
+// The functions of torch.nn.functional that are operators; the others are written in Python, and an operator
+// of the same name may take other arguments.
+constexpr auto kFunctional = std::to_array<std::string_view>({
+    "_no_grad_embedding_renorm_",
+    "_pair",
+    "_single",
+    "_triple",
+    "adaptive_avg_pool1d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "bilinear",
+    "celu_",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_similarity",
+    "elu_",
+    "gelu",
+    "hardshrink",
+    "hardtanh_",
+    "has_torch_function",
+    "leaky_relu_",
+    "linear",
+    "native_channel_shuffle",
+    "one_hot",
+    "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "prelu",
+    "relu_",
+    "rrelu_",
+    "scaled_dot_product_attention",
+    "selu_",
+    "softplus",
+    "softshrink",
+    "threshold_",
+});
+
 // By PyTorch's numbers.
 struct NamedNumber {
   std::string_view name;
@@ -159,6 +204,8 @@ std::string python_operator(std::string_view module, std::string_view name) {
   const std::string full = std::string(module) + "." + std::string(name);
   const auto* renamed = std::ranges::find(kRenamed, std::string_view(full), &RenamedOperator::python);
   if (renamed != kRenamed.end()) return std::string(renamed->operator_name);
+  if (module == "torch.nn.functional" && std::ranges::find(kFunctional, name) == kFunctional.end()) return {};
+  if (module == "torch.nn.init" && !name.starts_with("_no_grad_")) return {};
   const PythonModule* found = find_python_module(module);
   return std::string(found != nullptr ? found->operator_prefix : "aten::") + std::string(name);
 }

@@ -13,8 +13,8 @@ namespace flambeau::script {
 bool is_python_module(std::string_view dotted_name);
 // "torch.float32", "math.pi"; nothing for others.
 std::optional<IValue> python_constant(std::string_view dotted_name);
-// The operator of a module's name: "aten::linalg_norm" of "torch.linalg" and "norm". Whether there is one of
-// that name is another question.
+// The operator of a module's name: "aten::linalg_norm" of "torch.linalg" and "norm". Empty for a
+// function that is written in Python; whether there is an operator of that name is another question.
 std::string python_operator(std::string_view module, std::string_view name);
 
 }  // namespace flambeau::script
