@@ -196,10 +196,6 @@ class Unit {
   // Held by whoever compiles: a unit has one compiler at a time.
   std::recursive_mutex& compiler_lock() const { return *lock_; }
   int64_t next_warn_id() { return next_warn_id_++; }
-  // Runs operators on constants while functions are compiled; without one, a few operators are known. Set
-  // before anything is compiled.
-  const Evaluator& evaluator() const { return evaluator_; }
-  void set_evaluator(Evaluator evaluator) { evaluator_ = std::move(evaluator); }
   // Of library_graph: by the texts of the library, which stay where they are. For whoever holds the lock.
   std::unordered_map<const char*, std::shared_ptr<const ir::Graph>>& library_graphs() {
     return library_graphs_;

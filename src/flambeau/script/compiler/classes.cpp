@@ -251,7 +251,7 @@ std::shared_ptr<Function> make_function(Unit& unit, const std::shared_ptr<const 
   const auto compile = [&unit, names, tree, &definition, of](Function& function) {
     Emitter emitter(unit, *names, *tree, function, of);
     const std::shared_ptr<ir::Graph> graph = emitter.emit_definition(definition);
-    run_load_passes(*graph, unit, unit.evaluator());
+    run_load_passes(*graph, unit);
     if (names->version() && of != nullptr && of->is_module()) replace_old_convolutions(*graph, unit);
     function.set_graph(graph);
   };
