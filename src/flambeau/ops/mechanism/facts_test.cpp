@@ -163,7 +163,7 @@ class Unknown final : public DataNumbers, public symbolic::Decider {
 TEST_F(FactsTest, ArgwhereIsNonzero) {
   Unknown data;
   const Operator& op = library.get("aten::argwhere");
-  const std::optional<Info<SymInt>> info = op.facts().data_shape(bound(op, all_of(1, {2, 3})), data);
+  const DataShape info = op.facts().data_shape(bound(op, all_of(1, {2, 3})), data);
   EXPECT_EQ(info->sizes[0].expr().name(), "u0");
   EXPECT_EQ(info->sizes[1].literal(), 2);
   EXPECT_EQ(data.most_, 6);
