@@ -9,11 +9,12 @@
 
 Samples are those of run.py, of float32, or of another type where there is no such sample. A program must load and run in PyTorch with
 the inputs of the sample and, where it leaves a first dimension free, with other sizes of it; results must be PyTorch's own, and as the
-program's fake values promise.
+program's fake values promise. Fails where a sample does of which not_exported.txt does not say why.
 """
 
 import argparse
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -36,6 +37,7 @@ from together import together  # noqa: E402
 TYPES = [torch.float32, torch.complex64, torch.int64, torch.bool, torch.float64]  # the first of them that a sample has
 VARYING, OTHERS = 8, 2  # samples of one overload and source: with a size that can vary, and without
 PARTS = 60
+CAUSES = HERE / "not_exported.txt"
 
 
 def is_functional(name):
@@ -126,6 +128,22 @@ def run_jobs(options):
     return outcomes
 
 
+@functools.cache
+def causes():
+    """overload -> why some of its samples fail."""
+    found, reason = {}, None
+    for line in CAUSES.read_text().splitlines():
+        if line.startswith("  "):
+            found |= {f"aten::{name}": reason for name in line.split()}
+        elif line and not line.startswith("#"):
+            reason = line
+    return found
+
+
+def is_unexplained(outcome):
+    return "kind" in outcome and outcome["name"] not in causes()
+
+
 def is_excused(outcome):
     """PyTorch does not export the call either, or does not load it, or not run it."""
     return "kind" in outcome and outcome.get("beside", "").startswith(beside.NOT)
@@ -156,6 +174,8 @@ def summary(outcomes):
         f"{good} of {len(outcomes)} samples equal ({100 * good / max(1, len(outcomes)):.2f}%), {excused} that PyTorch cannot either; "
         f"{len(whole)} of {len(names)} overloads without a failure"
     )
+    for cause, count in collections.Counter(causes().get(outcome["name"], "NOT EXPLAINED") for outcome in outcomes if "kind" in outcome).most_common():
+        lines.append(f"  {count:4}  {cause}")
     return lines
 
 
@@ -178,7 +198,7 @@ def main():
         notable = [o for o in outcomes if "kind" in o or o["free"] == exported.FIXED or o["ran"].startswith("refused")]
         options.json.write_text(json.dumps(notable, indent=1) + "\n")
     print("\n".join(summary(outcomes)))
-    return 1 if any("kind" in outcome and not is_excused(outcome) for outcome in outcomes) else 0
+    return 1 if any(map(is_unexplained, outcomes)) else 0
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import exported  # noqa: E402
 import run_export  # noqa: E402
 from together import run_folder  # noqa: E402
 
-ENOUGH = 0.98  # of the calls
+ENOUGH = 0.995  # of the calls of which not_exported.txt does not say why they fail
 ENOUGH_FREE = 0.9  # of those that have a size that could vary
 
 
@@ -26,9 +26,9 @@ def outcomes(tmp_path_factory):
 
 
 def test_programs_give_what_pytorch_gives(outcomes):
-    good = sum("kind" not in outcome for outcome in outcomes)
     assert len(outcomes) > 900
-    assert good >= ENOUGH * len(outcomes), "\n".join(run_export.summary(outcomes))
+    bad = sum(map(run_export.is_unexplained, outcomes))
+    assert bad <= (1 - ENOUGH) * len(outcomes), "\n".join(run_export.summary(outcomes))
 
 
 def test_the_first_dimension_stays_free(outcomes):
