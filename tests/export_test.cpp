@@ -257,6 +257,41 @@ TEST(Export, TracesEinsum) {
             (Operators{"torch.ops.aten.einsum.default"}));
 }
 
+TEST(Export, LeavesOutResultsThatNobodyAskedFor) {
+  nn::Session session;
+  Function module([](const Tensor& x) {
+    const auto here = std::source_location::current();
+    const Tensor mean = nn::call(here, "aten::mean.dim", {x, Dims{1}, true});
+    const std::vector<Value> gradients =
+        nn::call_values(here, "aten::native_layer_norm_backward",
+                        {x, x, Dims{4}, mean, mean, Value(), Value(), std::vector<bool>{true, false, false}});
+    return gradients.at(0).tensor();
+  });
+  const nn::Tree inputs[] = {nn::to_tree(nn::ones({5, 4}))};
+  const graph::ExportedProgram program = export_program(module, inputs);
+  std::vector<graph::ArgumentKind> kinds;
+  for (const graph::Node& node : program.graph().nodes()) {
+    if (node.outputs().size() != 3) continue;
+    for (const graph::Argument& output : node.outputs()) kinds.push_back(output.kind());
+  }
+  using Kind = graph::ArgumentKind;
+  EXPECT_EQ(kinds, (std::vector<Kind>{Kind::kTensor, Kind::kNone, Kind::kNone}));
+}
+
+TEST(Export, ReadsSizesThroughOperators) {
+  nn::Session session;
+  Function module([](const Tensor& x) {
+    const auto here = std::source_location::current();
+    const Value rows = nn::call_values(here, "aten::sym_size.int", {x, 0}).at(0);
+    return nn::call(here, "aten::add.Scalar", {x, rows});
+  });
+  const nn::Tree inputs[] = {nn::to_tree(nn::ones({5, 4}))};
+  ExportOptions options;
+  options.dynamic = first_dim(Dim("batch"));
+  Program program(export_program(module, inputs, {}, options));
+  EXPECT_EQ(program.run({nn::ones({3, 4})}).at(0).tensor().data<float>()[0], 4.0F);
+}
+
 TEST(Export, LeavesTheModuleAloneWhenTheProgramTrains) {
   nn::Session session;
   Small module;

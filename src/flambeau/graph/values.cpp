@@ -145,6 +145,28 @@ flambeau::Value to_value(const Argument& argument, const FindValue& find) {
   return value_of(parts_of(argument), find);
 }
 
+namespace {
+
+// Of a list of numbers; PyTorch's programs hold none of several kinds.
+Argument list_argument(const ValueList& items) {
+  const auto all_are = [&]<typename T>(T) {
+    return std::ranges::all_of(items, [](const flambeau::Value& item) { return item.is<T>(); });
+  };
+  if (all_are(double{})) {
+    std::vector<double> numbers;
+    for (const flambeau::Value& item : items) numbers.push_back(item.get<double>());
+    return Argument::make<K::kFloats>(std::move(numbers));
+  }
+  if (all_are(int64_t{})) {
+    std::vector<int64_t> numbers;
+    for (const flambeau::Value& item : items) numbers.push_back(item.get<int64_t>());
+    return Argument::make<K::kInts>(std::move(numbers));
+  }
+  throw Error(ErrorCode::kUnsupported, "a program cannot hold a list of values of several kinds");
+}
+
+}  // namespace
+
 Argument from_value(const flambeau::Value& value, const ValueNames& names) {
   return std::visit(
       [&]<typename T>(const T& data) -> Argument {
@@ -184,6 +206,8 @@ Argument from_value(const flambeau::Value& value, const ValueNames& names) {
           return number_argument(data, names);
         } else if constexpr (std::is_same_v<T, SymIntList>) {
           return numbers_argument(data, names);
+        } else if constexpr (std::is_same_v<T, ValueList>) {
+          return list_argument(data);
         } else {
           throw Error(ErrorCode::kUnsupported,
                       fmt::format("a program cannot hold an argument of kind {}", value.kind_name()));

@@ -46,6 +46,9 @@ TEST(Values, ThereAndBack) {
     EXPECT_EQ(argument.kind(), kind) << value.kind_name();
     EXPECT_EQ(to_value(argument, find).summary(), value.summary());
   }
+  EXPECT_EQ(from_value(ValueList{2.5, 1.0}, names).kind(), K::kFloats);
+  EXPECT_EQ(from_value(ValueList{int64_t{2}, int64_t{1}}, names).kind(), K::kInts);
+  EXPECT_THROW(from_value(ValueList{2.5, int64_t{1}}, names), Error);
   try {
     from_value(Object{"mine", nullptr}, names);
     FAIL();

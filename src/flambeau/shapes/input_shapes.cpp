@@ -39,7 +39,11 @@ void InputShapes::make_symbols() {
     const InputLeaf& leaf = leaves_[i];
     size_t first = i;
     if (leaf.identity != nullptr) {
-      const auto same = std::ranges::find(leaves_, leaf.identity, &InputLeaf::identity);
+      // The same memory seen otherwise is another tensor.
+      const auto same = std::ranges::find_if(leaves_, [&](const InputLeaf& other) {
+        return other.identity == leaf.identity && other.sizes == leaf.sizes &&
+               other.strides == leaf.strides && other.offset == leaf.offset;
+      });
       first = static_cast<size_t>(same - leaves_.begin());
     }
     first_of_.push_back(first);

@@ -147,6 +147,14 @@ TEST_F(InputShapesTest, ATensorPassedTwiceHasOneShape) {
   EXPECT_EQ(finish(), "s77: VR[0, int_oo]");
 }
 
+TEST_F(InputShapesTest, ViewsOfOneMemoryHaveShapesOfTheirOwn) {
+  const int identity = 0;
+  add("x", {4, 6}, Dims{{0, Dim("a")}}, {6, 1}, &identity);
+  add("y", {6, 4}, Dims{{0, Dim("b")}}, {1, 6}, &identity);
+  make();
+  EXPECT_NE(text(size(0, 0)), text(size(1, 0)));
+}
+
 TEST_F(InputShapesTest, ManySizesStayLinear) {
   for (int i = 0; i < 200; ++i) add("x" + std::to_string(i), {4}, Dims{{0, Dim("a")}});
   make();

@@ -115,7 +115,8 @@ class Tracer : public ops::Interceptor {
   std::vector<Value> fake_results(ops::Context& context, const ops::Operator& op,
                                   std::span<const Value> arguments);
   // What data decides: symbols of its own. Nothing where the operator is another one.
-  std::optional<Value> result_from_data(const ops::Operator& op, std::span<const Value> arguments);
+  std::optional<std::vector<Value>> results_from_data(const ops::Operator& op,
+                                                      std::span<const Value> arguments);
   // At the end of the graph, or before the node at which assertions are put in.
   graph::Node& new_node(std::string_view target, std::string_view name);
   std::string fresh_name(std::string_view base);

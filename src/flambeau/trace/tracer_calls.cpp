@@ -56,6 +56,21 @@ ops::Infos<N> contiguous_infos(const ops::Infos<N>& infos) {
   return made;
 }
 
+// Traced tensors as an operator returns them; an undefined one is None.
+template <typename N>
+std::vector<Value> boxed(const ops::Operator& op, const ops::Infos<N>& infos) {
+  TensorList tensors;
+  for (const ops::Info<N>& info : infos) tensors.push_back(info.is_absent ? Tensor() : make_fake(info));
+  if (op.returns_list()) return {Value(std::move(tensors))};
+  std::vector<Value> results;
+  for (Tensor& tensor : tensors) results.emplace_back(std::move(tensor));
+  return results;
+}
+
+bool is_plain(const Value& value) {
+  return !value.is_tensor() && !value.is<TensorList>() && !value.is<SymInt>() && !value.is<SymIntList>();
+}
+
 // The library's operators that give a Scalar for a tensor give its only element.
 bool gives_element(const ops::Operator& op, std::span<const Value> arguments) {
   const Schema& schema = op.schema;
@@ -83,7 +98,8 @@ class UnbackedNumbers final : public ops::DataNumbers {
 
 }  // namespace
 
-std::optional<Value> Tracer::result_from_data(const ops::Operator& op, std::span<const Value> arguments) {
+std::optional<std::vector<Value>> Tracer::results_from_data(const ops::Operator& op,
+                                                            std::span<const Value> arguments) {
   if (gives_element(op, arguments)) {
     const DType dtype = arguments[0].tensor().dtype();
     const DTypeInfo& type = dtype_info(dtype);
@@ -92,19 +108,22 @@ std::optional<Value> Tracer::result_from_data(const ops::Operator& op, std::span
                   fmt::format("a number of a {} tensor is asked for while tracing", type.name),
                   "keep it a tensor: operators take tensors of one element, and cond() chooses by them");
     }
-    return env_.unbacked();
+    return std::vector<Value>{env_.unbacked()};
   }
   const ops::Facts& facts = op.facts();
   if (facts.data_shape == nullptr) return {};
   UnbackedNumbers numbers(env_);
-  const std::optional<ops::Info<SymInt>> info = facts.data_shape(arguments, numbers);
-  return info ? std::optional<Value>(make_fake(*info)) : std::nullopt;
+  const ops::DataShape shape = facts.data_shape(arguments, numbers);
+  if (!shape) return {};
+  return boxed(op, shape.infos());
 }
 
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
                                         std::span<const Value> arguments) {
   const Within within(is_inside_);
-  if (std::optional<Value> result = result_from_data(op, arguments)) return {*std::move(result)};
+  if (std::optional<std::vector<Value>> given = results_from_data(op, arguments)) return *std::move(given);
+  if (op.is(ops::Trait::kReadsGeometry) || op.facts().as<ops::SizeCall>(arguments))
+    return ops::execute(context, op, arguments);
   const Schema& schema = op.schema;
   const ops::Operator& rule = op.shape == nullptr && op.base != nullptr ? *op.base : op;
   std::vector<Value> results;
@@ -123,34 +142,21 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
     }
     return results;
   }
-  const auto box = [&](const auto& infos) {
-    TensorList tensors;
-    for (const auto& info : infos) tensors.push_back(make_fake(info));
-    if (op.returns_list()) {
-      results.emplace_back(std::move(tensors));
-    } else {
-      for (Tensor& tensor : tensors) results.emplace_back(std::move(tensor));
-    }
-  };
   if (rule.shape != nullptr) {
     const bool is_copy = op.kind == ops::Kind::kViewCopy;
     if (has_symbols(arguments)) {
       ops::Infos<SymInt> infos = rule.symbolic_shape(arguments);
       if (merges_strides && op.is(ops::Trait::kReshapes))
         set_merged_strides(symbolic_info(arguments[0].tensor()), infos.at(0));
-      box(is_copy ? contiguous_infos(infos) : infos);
+      return boxed(op, is_copy ? contiguous_infos(infos) : infos);
     } else {
       const ops::Infos<Size> infos = rule.shape(arguments);
-      box(is_copy ? contiguous_infos(infos) : infos);
+      return boxed(op, is_copy ? contiguous_infos(infos) : infos);
     }
-    return results;
   }
-  if (op.user_shape) {
-    box(op.user_shape(arguments));
-    return results;
-  }
-  if (op.kind == ops::Kind::kDecomposition) {
-    results = op.decomposition(context, arguments);
+  if (op.user_shape) return boxed(op, op.user_shape(arguments));
+  if (op.decomposition != nullptr) results = op.decomposition(context, arguments);
+  if (!results.empty()) {
     for (Value& result : results) {
       if (Tensor* const tensor = result.get_if<Tensor>()) *tensor = make_fake(symbolic_info(*tensor));
       if (TensorList* const tensors = result.get_if<TensorList>()) {
@@ -187,7 +193,10 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
     return value;
   };
   for (const Value& result : results) {
-    if (const Tensor* const tensor = result.get_if<Tensor>()) {
+    if (const Tensor* const tensor = result.get_if<Tensor>(); tensor != nullptr && !tensor->defined()) {
+      fresh_name("getitem");  // PyTorch counts what is None too
+      node.add_output(Argument());
+    } else if (tensor != nullptr) {
       node.add_output(Argument::tensor(give(*tensor)));
     } else if (const TensorList* const tensors = result.get_if<TensorList>()) {
       std::vector<graph::ValueRef> refs;
@@ -230,6 +239,15 @@ std::vector<Value> Tracer::call(ops::Context& context, const ops::Operator& op,
   }
   std::vector<Value> results = fake_results(context, op, arguments);
   if (is_inside_) return results;
+  if (const std::optional<ops::SizeCall> size = op.facts().as<ops::SizeCall>(arguments)) {
+    note_size(*size->tensor,
+              size->dim ? std::optional<size_t>(ops::wrap_dim(*size->dim, ops::rank_of(*size->tensor)))
+                        : std::nullopt);
+    return results;
+  }
+  // What is known without running the program needs no node.
+  if (!results.empty() && std::ranges::all_of(results, is_plain)) return results;
+  if (op.is(ops::Trait::kReadsGeometry)) return results;
   add_node(op, arguments, results);
   if (is_inner()) note_aliases(op, arguments, results);
   return results;

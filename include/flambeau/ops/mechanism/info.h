@@ -25,6 +25,7 @@ struct Info {
   N offset = 0;
   Device device = {};
   bool is_wrapped_number = false;
+  bool is_absent = false;  // of a result that nobody asked for: it is None
 
   size_t dim() const { return sizes.size(); }
   const N& size(size_t d) const { return sizes[d]; }
@@ -37,6 +38,13 @@ struct Info {
 };
 template <typename N>
 using Infos = std::vector<Info<N>>;
+
+// A result that there is where a list of flags asks for it.
+template <RuleNumber N>
+Info<N> asked(const std::vector<bool>& flags, size_t which, Info<N> info) {
+  info.is_absent = which >= flags.size() || !flags[which];
+  return info;
+}
 
 // Row-major strides; a size of 0 counts as 1, as in PyTorch.
 template <RuleNumber N>

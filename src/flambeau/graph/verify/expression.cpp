@@ -341,7 +341,9 @@ bool is_unbacked_symbol(std::string_view name) {
 bool is_python_name(std::string_view text) {
   const auto is_letter = [](char c) { return is_word(c) || static_cast<unsigned char>(c) >= 0x80; };
   return !text.empty() && !is_digit(text[0]) && std::ranges::all_of(text, is_letter) && is_valid_utf8(text) &&
-         !contains(kKeywords, text);
+         !is_python_keyword(text);
 }
+
+bool is_python_keyword(std::string_view text) { return contains(kKeywords, text); }
 
 }  // namespace flambeau::graph::verifying

@@ -32,5 +32,7 @@ bool is_unbacked_symbol(std::string_view name);
 // Whether Python reads the text as one name, and nothing else: PyTorch writes names of values into source
 // code. Letters beyond ASCII are taken to be letters.
 bool is_python_name(std::string_view text);
+// "from", which no name can be.
+bool is_python_keyword(std::string_view text);
 
 }  // namespace flambeau::graph::verifying

@@ -116,7 +116,10 @@ class GraphVerifier {
     const Callee& callee = context_.callee(node.target);
     const bool has_schema = callee.kind == Callee::Kind::kOperator;
     for (const NamedArgument& input : node.inputs()) {
-      if (!input.name.empty()) check_name(input.name, "argument", place);
+      // Of what is passed by position the name is only looked up in the schema: uniform's is "from".
+      const bool is_looked_up =
+          has_schema && input.passed_by == PassedBy::kPositional && is_python_keyword(input.name);
+      if (!input.name.empty() && !is_looked_up) check_name(input.name, "argument", place);
       if (input.argument.is(ArgumentKind::kGraph)) {
         const GraphArgument& inner = input.argument.get<ArgumentKind::kGraph>();
         check_name(inner.name, "subgraph", place);

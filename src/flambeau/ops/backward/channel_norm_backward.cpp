@@ -31,9 +31,10 @@ std::tuple<Info<N>, Info<N>, Info<N>> batch_norm_gradient_shape(const Info<N>& g
                                                                 const Info<N>* weight, const Info<N>*,
                                                                 const Info<N>*, const Info<N>*,
                                                                 const Info<N>*, bool, double,
-                                                                const std::vector<bool>&) {
+                                                                const std::vector<bool>& mask) {
   check_batch_norm_gradient(gradient, input);
-  return {like_input(input), channel_info(input, weight), channel_info(input, weight)};
+  return {asked(mask, 0, like_input(input)), asked(mask, 1, channel_info(input, weight)),
+          asked(mask, 2, channel_info(input, weight))};
 }
 
 // One number for each channel, or nothing.
@@ -170,13 +171,12 @@ std::tuple<Value, Value, Value> reserved_batch_norm_gradient(
                              save_var, update, eps, mask);
 }
 template <typename N>
-std::tuple<Info<N>, Info<N>, Info<N>> reserved_batch_norm_shape(const Info<N>& gradient, const Info<N>& input,
-                                                                const Info<N>& weight, const Info<N>*,
-                                                                const Info<N>*, const Info<N>*,
-                                                                const Info<N>*, bool, double,
-                                                                const std::vector<bool>&, const Info<N>&) {
+std::tuple<Info<N>, Info<N>, Info<N>> reserved_batch_norm_shape(
+    const Info<N>& gradient, const Info<N>& input, const Info<N>& weight, const Info<N>*, const Info<N>*,
+    const Info<N>*, const Info<N>*, bool, double, const std::vector<bool>& mask, const Info<N>&) {
   check_batch_norm_gradient(gradient, input);
-  return {like_input(input), channel_info(input, &weight), channel_info(input, &weight)};
+  return {asked(mask, 0, like_input(input)), asked(mask, 1, channel_info(input, &weight)),
+          asked(mask, 2, channel_info(input, &weight))};
 }
 
 std::tuple<Value, Value, Value> batch_norm_gradient_parts(Context& c, const Tensor& gradient,
@@ -227,7 +227,7 @@ std::tuple<Info<N>, Info<N>, Info<N>> group_norm_gradient_shape(const Info<N>& g
                                                                 const Info<N>& mean, const Info<N>& rstd,
                                                                 const Info<N>* weight, N batch, N channels,
                                                                 N inner, Size groups,
-                                                                const std::vector<bool>&) {
+                                                                const std::vector<bool>& mask) {
   require_same_sizes("group_norm_backward", gradient.sizes, input.sizes);
   if (!(input.element_count() == batch * channels * inner)) {
     fail_argument("Expected input to have " + number_text(batch * channels * inner) + " elements, but got " +
@@ -250,7 +250,7 @@ std::tuple<Info<N>, Info<N>, Info<N>> group_norm_gradient_shape(const Info<N>& g
   }
   const Info<N> parameter =
       contiguous<N>(weight == nullptr ? input.dtype : weight->dtype, {channels}, input.device);
-  return {like_input(input), parameter, parameter};
+  return {asked(mask, 0, like_input(input)), asked(mask, 1, parameter), asked(mask, 2, parameter)};
 }
 
 void run_group_norm_gradient(Context& context, const Tensor& gradient, const Tensor& input,

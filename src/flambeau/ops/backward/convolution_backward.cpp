@@ -21,7 +21,8 @@ void check_convolution_gradient(const Info<N>& gradient, const Info<N>& input, c
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> convolution_gradient_infos(
     const Info<N>& gradient, const Info<N>& input, const Info<N>& weight,
-    const std::optional<std::span<const N>>& bias_sizes, const ConvolutionArguments<N>& arguments) {
+    const std::optional<std::span<const N>>& bias_sizes, const ConvolutionArguments<N>& arguments,
+    const std::vector<bool>& mask) {
   check_convolution_gradient(gradient, input, weight, arguments);
   Info<N> of_input = contiguous<N>(input.dtype, input.sizes, input.device);
   Info<N> of_weight = contiguous<N>(weight.dtype, weight.sizes, weight.device);
@@ -32,17 +33,18 @@ std::tuple<Info<N>, Info<N>, Info<N>> convolution_gradient_infos(
   ShortList<N> sizes{gradient.sizes[1]};
   if (bias_sizes && !bias_sizes->empty())
     require_same_sizes("convolution_backward", ShortList<N>(*bias_sizes), sizes);
-  return {std::move(of_input), std::move(of_weight), contiguous<N>(input.dtype, sizes, input.device)};
+  return {asked(mask, 0, std::move(of_input)), asked(mask, 1, std::move(of_weight)),
+          asked(mask, 2, contiguous<N>(input.dtype, sizes, input.device))};
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>, Info<N>> convolution_gradient_shape(
     const Info<N>& gradient, const Info<N>& input, const Info<N>& weight,
     std::optional<std::span<const N>> bias_sizes, std::span<const N> stride, std::span<const N> padding,
     std::span<const N> dilation, bool transposed, std::span<const N> output_padding, N groups,
-    const std::vector<bool>&) {
+    const std::vector<bool>& mask) {
   return convolution_gradient_infos<N>(
       gradient, input, weight, bias_sizes,
-      convolution_arguments<N>(weight, stride, padding, dilation, transposed, output_padding, groups));
+      convolution_arguments<N>(weight, stride, padding, dilation, transposed, output_padding, groups), mask);
 }
 
 // The numbers of each dimension of space, three of them.
@@ -183,7 +185,7 @@ std::tuple<Value, Value, Value> run_convolution_gradient(Context& context, const
                                                          const std::vector<bool>& mask) {
   require(mask.size() == 3, "output_mask should have three entries");
   const auto [input_info, weight_info, bias_info] = convolution_gradient_infos<Size>(
-      info_of(gradient), info_of(input), info_of(weight), bias_sizes, arguments);
+      info_of(gradient), info_of(input), info_of(weight), bias_sizes, arguments, mask);
   Tensor of_input, of_weight, of_bias;
   if (mask[0]) of_input = context.allocate(input_info);
   if (mask[1]) of_weight = context.allocate(weight_info);
@@ -232,14 +234,14 @@ std::tuple<Info<N>, Info<N>, Info<N>> slow_gradient_shape(const Info<N>& gradien
                                                           const Info<N>& weight, std::span<const N> kernel,
                                                           std::span<const N> stride,
                                                           std::span<const N> padding,
-                                                          const std::vector<bool>&) {
+                                                          const std::vector<bool>& mask) {
   require(
       weight.dim() == 4 && kernel.size() == 2 && weight.sizes[2] == kernel[0] && weight.sizes[3] == kernel[1],
       "_slow_conv2d_backward: kernel_size is not that of the weights");
   const ShortList<N> none(1, N(0)), one(1, N(1));
   return convolution_gradient_infos<N>(
       gradient, input, weight, std::nullopt,
-      convolution_arguments<N>(weight, stride, padding, one, false, none, N(1)));
+      convolution_arguments<N>(weight, stride, padding, one, false, none, N(1)), mask);
 }
 std::tuple<Value, Value, Value> slow_gradient(Context& context, const Tensor& gradient, const Tensor& input,
                                               const Tensor& weight, Numbers kernel, Numbers stride,

@@ -129,10 +129,11 @@ class MovingSampler {
 template <typename N, size_t kDims>
 std::tuple<Info<N>, Info<N>> grid_gradient_shape(const Info<N>& gradient, const Info<N>& input,
                                                  const Info<N>& grid, Size interpolation, Size, bool,
-                                                 const std::vector<bool>&) {
+                                                 const std::vector<bool>& mask) {
   const Info<N> sampled = grid::sampled_info(input, grid, kDims, interpolation);
   require_same_sizes("grid_sampler_backward", gradient.sizes, sampled.sizes);
-  return {contiguous<N>(input.dtype, input.sizes, input.device),
+  // That of the grid is given in any case.
+  return {asked(mask, 0, contiguous<N>(input.dtype, input.sizes, input.device)),
           contiguous<N>(grid.dtype, grid.sizes, grid.device)};
 }
 

@@ -25,24 +25,26 @@ std::tuple<Info<N>, Info<N>, Info<N>> layer_norm_gradient_shape(const Info<N>& g
                                                                 std::span<const N> normalized, const Info<N>&,
                                                                 const Info<N>&, const Info<N>* weight,
                                                                 const Info<N>* bias,
-                                                                const std::vector<bool>&) {
+                                                                const std::vector<bool>& mask) {
   const ShortList<N> sizes(normalized);
   check_normalized_gradient(gradient, input, sizes, weight);
   const auto like = [&](const Info<N>* parameter) {
     return contiguous<N>(parameter == nullptr ? input.dtype : parameter->dtype, sizes, input.device);
   };
-  return {contiguous<N>(input.dtype, input.sizes, input.device), like(weight),
-          like(bias == nullptr ? weight : bias)};
+  return {asked(mask, 0, contiguous<N>(input.dtype, input.sizes, input.device)), asked(mask, 1, like(weight)),
+          asked(mask, 2, like(bias == nullptr ? weight : bias))};
 }
 template <typename N>
 std::tuple<Info<N>, Info<N>> rms_norm_gradient_shape(const Info<N>& gradient, const Info<N>& input,
                                                      std::span<const Size> normalized, const Info<N>&,
-                                                     const Info<N>* weight, const std::vector<bool>&) {
+                                                     const Info<N>* weight, const std::vector<bool>& mask) {
   ShortList<N> sizes;
   for (const int64_t size : normalized) sizes.push_back(N(size));
   check_normalized_gradient(gradient, input, sizes, weight);
-  return {contiguous<N>(input.dtype, input.sizes, input.device),
-          contiguous<N>(weight == nullptr ? input.dtype : weight->dtype, sizes, input.device)};
+  Info<N> of_weight = contiguous<N>(weight == nullptr ? input.dtype : weight->dtype, sizes, input.device);
+  of_weight = asked(mask, 1, std::move(of_weight));
+  if (weight == nullptr) of_weight.is_absent = true;
+  return {asked(mask, 0, contiguous<N>(input.dtype, input.sizes, input.device)), std::move(of_weight)};
 }
 
 // Of one row: the gradient of the input, and what it adds to those of weight and bias (null: not wanted).

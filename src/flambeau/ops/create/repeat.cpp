@@ -177,6 +177,27 @@ Tensor repeat_interleave_tensor(Context& context, const Tensor& self, const Tens
   return call(context, "aten::index_select", input, along, indices);
 }
 
+DataShape repeat_indices_data_shape(DataNumbers& data, const Info<SymInt>& repeats,
+                                    std::optional<SymInt> output_size) {
+  if (repeats.dim() != 1) fail_view("repeat_interleave only accept 1D vector as repeat");
+  return contiguous<SymInt>(repeats.dtype, {output_size ? *output_size : data.size()}, repeats.device);
+}
+DataShape repeat_interleave_data_shape(DataNumbers& data, const Info<SymInt>& self,
+                                       const Info<SymInt>& repeats, std::optional<Size> dim,
+                                       std::optional<SymInt> output_size) {
+  if (dim && self.dim() == 0) {
+    fail_view(fmt::format("Dimension specified as {} but tensor has no dimensions", *dim));
+  }
+  SymIntList sizes = dim ? self.sizes : SymIntList{self.element_count()};
+  const size_t d = dim ? wrap_dim(*dim, sizes.size()) : 0;
+  const bool is_one = repeats.dim() == 0 || (repeats.dim() == 1 && repeats.sizes[0] == SymInt(1));
+  if (!is_one && !(repeats.dim() == 1 && repeats.sizes[0] == sizes[d])) {
+    fail_view("repeats must have the same size as input along dim");
+  }
+  sizes[d] = output_size ? *output_size : data.size();
+  return contiguous<SymInt>(self.dtype, std::move(sizes), self.device);
+}
+
 }  // namespace
 
 void define_repeat(Library& library) {
@@ -192,12 +213,14 @@ void define_repeat(Library& library) {
       .kernel<repeat_interleave_kernel>()
       .composite<repeat_interleave_parts>();
   library.define("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor")
-      .function<repeat_indices>();
+      .function<repeat_indices>()
+      .data_shape<repeat_indices_data_shape>();
   library
       .define(
           "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
           "output_size=None) -> Tensor")
-      .function<repeat_interleave_tensor>();
+      .function<repeat_interleave_tensor>()
+      .data_shape<repeat_interleave_data_shape>();
 }
 
 }  // namespace flambeau::ops

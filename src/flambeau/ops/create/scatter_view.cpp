@@ -54,6 +54,14 @@ void diagonal_scatter_kernel(Context& context, const Tensor& self, const Tensor&
   run_scatter(context, self, src, out, diagonal_info(info_of(out), offset, dim1, dim2));
 }
 
+template <typename N>
+Info<N> as_strided_scatter_shape(const Info<N>& self, const Info<N>& src, std::span<const N> size,
+                                 std::span<const N>, std::optional<N>) {
+  bool is_equal = src.dim() == size.size();
+  for (size_t i = 0; is_equal && i < size.size(); ++i) is_equal = src.sizes[i] == size[i];
+  if (!is_equal) fail_view("expected src to have a size equal to the slice of self");
+  return self;
+}
 // The view may be of memory that the tensor does not show, so all of the storage is copied.
 Tensor as_strided_scatter(Context& context, const Tensor& self, const Tensor& src, std::span<const Size> size,
                           std::span<const Size> stride, std::optional<Size> storage_offset) {
@@ -112,6 +120,7 @@ void define_scatter_view(Library& library) {
       .define(
           "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
           "storage_offset=None) -> Tensor")
+      .shape<as_strided_scatter_shape<Size>, as_strided_scatter_shape<SymInt>>()
       .function<as_strided_scatter>();
 }
 

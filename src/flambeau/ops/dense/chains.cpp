@@ -17,12 +17,17 @@
 namespace flambeau::ops {
 namespace {
 
+// One that is not known while tracing is small: any order gives the product.
+double size_in(const Tensor& matrix, int64_t dim) {
+  const SymInt size = size_of(matrix, dim);
+  return static_cast<double>(size.is_literal() ? size.literal() : 1);
+}
 // Which product of a range of matrices comes last.
 class BestOrder {
  public:
   explicit BestOrder(std::span<const Tensor> matrices) : count_(matrices.size()) {
-    std::vector<double> sizes{static_cast<double>(matrices[0].sizes()[0])};
-    for (const Tensor& matrix : matrices) sizes.push_back(static_cast<double>(matrix.sizes()[1]));
+    std::vector<double> sizes{size_in(matrices[0], 0)};
+    for (const Tensor& matrix : matrices) sizes.push_back(size_in(matrix, 1));
     std::vector<double> cost(count_ * count_, 0);
     split_.resize(count_ * count_, 0);
     for (size_t length = 2; length <= count_; ++length) {
@@ -56,27 +61,27 @@ class BestOrder {
 Tensor multi_dot(Context& context, std::span<const Tensor> tensors) {
   require(tensors.size() >= 2, "multi_dot(): expected at least 2 tensors");
   std::vector<Tensor> matrices(tensors.begin(), tensors.end());
-  const bool is_row = tensors.front().dim() == 1;
-  const bool is_column = tensors.back().dim() == 1;
+  const bool is_row = rank_of(tensors.front()) == 1;
+  const bool is_column = rank_of(tensors.back()) == 1;
   if (is_row) matrices.front() = call(context, "aten::unsqueeze", matrices.front(), 0);
   if (is_column) matrices.back() = call(context, "aten::unsqueeze", matrices.back(), 1);
   for (size_t i = 0; i < matrices.size(); ++i) {
-    if (matrices[i].dim() != 2) {
-      fail_argument(fmt::format("multi_dot(): tensor {} must be 2D but got {}D", i, matrices[i].dim()));
+    if (rank_of(matrices[i]) != 2) {
+      fail_argument(fmt::format("multi_dot(): tensor {} must be 2D but got {}D", i, rank_of(matrices[i])));
     }
   }
   Tensor product = BestOrder(matrices).multiply(context, matrices, 0, matrices.size() - 1);
-  Dims sizes;
-  if (!is_row) sizes.push_back(product.sizes()[0]);
-  if (!is_column) sizes.push_back(product.sizes()[1]);
+  SymIntList sizes;
+  if (!is_row) sizes.push_back(size_of(product, 0));
+  if (!is_column) sizes.push_back(size_of(product, 1));
   return is_row || is_column ? call(context, "aten::view", product, sizes) : product;
 }
 
 Tensor chain_matmul(Context& context, std::span<const Tensor> matrices) {
   require(!matrices.empty(), "chain_matmul(): Expected one or more matrices");
   for (const Tensor& matrix : matrices) {
-    if (matrix.dim() != 2)
-      fail_argument(fmt::format("Tensor dimension is {}, expected 2 instead.", matrix.dim()));
+    if (rank_of(matrix) != 2)
+      fail_argument(fmt::format("Tensor dimension is {}, expected 2 instead.", rank_of(matrix)));
   }
   return BestOrder(matrices).multiply(context, matrices, 0, matrices.size() - 1);
 }

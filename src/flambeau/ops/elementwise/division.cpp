@@ -1,5 +1,6 @@
 // Division that rounds, and remainders: Python's and C's.
 #include <cmath>
+#include <limits>
 
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/shared.h"
@@ -47,6 +48,21 @@ struct HalfQuotient {
   float operator()(float a, float b) const { return std::trunc(Half::from_float(a / b).to_float()); }
 };
 
+// As std::fmod, to the last bit. Where the quotient of two floats is small, its product with the divisor and
+// what is left of the dividend are exact in double; only the quotient itself may have been rounded up.
+template <RealNumber T>
+T exact_rest(T a, T b) {
+  if constexpr (std::is_same_v<T, float>) {
+    const double x = a, y = b, quotient = x / y;
+    if (std::abs(quotient) < 0x1p28 && std::abs(b) <= std::numeric_limits<float>::max()) {
+      double rest = x - static_cast<double>(static_cast<int32_t>(quotient)) * y;
+      if (rest != 0 && (rest < 0) != (x < 0)) rest += std::copysign(y, x);
+      return std::copysign(static_cast<float>(rest), a);
+    }
+  }
+  return std::fmod(a, b);
+}
+
 struct FloorQuotient {
   static constexpr std::string_view kName = "div_floor";
   static constexpr int kCost = 8;
@@ -55,7 +71,7 @@ struct FloorQuotient {
   template <RealNumber T>
   T operator()(T a, T b) const {
     if (b == T(0)) return a / b;
-    const T rest = std::fmod(a, b);
+    const T rest = exact_rest(a, b);
     T quotient = (a - rest) / b;
     if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
     if (quotient == T(0)) return std::copysign(T(0), a / b);
@@ -78,7 +94,7 @@ struct Remainder {
   static constexpr bool kTakesBool = false;
   template <RealNumber T>
   T operator()(T a, T b) const {
-    const T rest = std::fmod(a, b);
+    const T rest = exact_rest(a, b);
     return rest != T(0) && (b < T(0)) != (rest < T(0)) ? rest + b : rest;
   }
   template <IntegerNumber T>
@@ -97,7 +113,7 @@ struct Fmod {
   static constexpr bool kTakesBool = false;
   template <RealNumber T>
   T operator()(T a, T b) const {
-    return std::fmod(a, b);
+    return exact_rest(a, b);
   }
   template <IntegerNumber T>
   T operator()(T a, T b) const {

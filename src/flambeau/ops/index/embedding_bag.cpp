@@ -142,20 +142,40 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
 
 // With the sizes that run() gives its four results.
 template <typename N>
-std::tuple<Info<N>, Info<N>, Info<N>, Info<N>> bag_shape(const Info<N>& weight, const Info<N>& indices,
-                                                         const Info<N>& offsets, bool, Size mode, bool,
-                                                         const Info<N>*, bool include_last,
-                                                         std::optional<Size> padding) {
+using FourInfos = std::tuple<Info<N>, Info<N>, Info<N>, Info<N>>;
+template <typename N>
+FourInfos<N> bag_infos(const Info<N>& weight, const Info<N>& indices, const Info<N>& offsets, Size mode,
+                       const Info<N>* per_sample, bool include_last, int64_t padding, bool trains) {
+  if (per_sample != nullptr && !(per_sample->element_count() == indices.element_count())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "embedding_bag: expected per_sample_weights for each of the indices");
+  }
   check_ranks(weight.dim(), indices.dim(), offsets.dim());
   const N bags = offsets.sizes[0] - N(include_last ? 1 : 0);
   const DType type = promote(indices.dtype, offsets.dtype);
-  const bool is_fast =
-      weight.dtype != DType::kFloat64 && weight.strides[1] == N(1) && padding.value_or(-1) < 0;
+  const bool is_fast = weight.dtype != DType::kFloat64 && weight.strides[1] == N(1) && padding < 0;
   const auto list = [&](const ShortList<N>& sizes) { return contiguous<N>(type, sizes, weight.device); };
   const ShortList<N> out{bags, weight.sizes[1]};
+  const N counts = mode == kSum && !trains ? offsets.sizes[0] : bags;
   return {contiguous<N>(weight.dtype, out, weight.device),
-          list({mode != kSum || !is_fast ? indices.element_count() : N(0)}), list({bags}),
-          mode == kMax ? list(out) : list({bags})};
+          list({mode != kSum || !is_fast ? indices.element_count() : N(0)}), list({counts}),
+          mode == kMax ? list(out) : list({counts})};
+}
+template <typename N>
+FourInfos<N> bag_shape(const Info<N>& weight, const Info<N>& indices, const Info<N>& offsets, bool, Size mode,
+                       bool, const Info<N>* per_sample, bool include_last, std::optional<Size> padding) {
+  return bag_infos(weight, indices, offsets, mode, per_sample, include_last, padding.value_or(Size(-1)),
+                   false);
+}
+template <typename N, bool kTrains>
+FourInfos<N> bag_padded_shape(const Info<N>& weight, const Info<N>& indices, const Info<N>& offsets, bool,
+                              Size mode, bool, const Info<N>* per_sample, bool include_last, Size padding) {
+  return bag_infos(weight, indices, offsets, mode, per_sample, include_last, padding, kTrains);
+}
+template <typename N>
+FourInfos<N> bag_plain_shape(const Info<N>& weight, const Info<N>& indices, const Info<N>& offsets, bool,
+                             Size mode, bool, const Info<N>* per_sample, bool include_last) {
+  return bag_infos(weight, indices, offsets, mode, per_sample, include_last, -1, false);
 }
 
 template <bool kTrains>
@@ -196,18 +216,21 @@ void define_embedding_bag(Library& library) {
           "aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
           "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
           "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
+      .shape<bag_padded_shape<Size, true>, bag_padded_shape<SymInt, true>>()
       .function<bag_padded<true>>();
   library
       .define(
           "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
           "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
           "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
+      .shape<bag_padded_shape<Size, false>, bag_padded_shape<SymInt, false>>()
       .function<bag_padded<false>>();
   library
       .define(
           "aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
           "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) "
           "-> (Tensor, Tensor, Tensor, Tensor)")
+      .shape<bag_plain_shape<Size>, bag_plain_shape<SymInt>>()
       .function<bag>();
   library
       .define(

@@ -67,6 +67,11 @@ std::optional<Info<SymInt>> nonzero_data_shape(DataNumbers& data, const Info<Sym
   return info;
 }
 
+DataShape nonzero_columns_data_shape(DataNumbers& data, const Info<SymInt>& self) {
+  const SymInt count = data.size(self.element_count());
+  return Infos<SymInt>(std::max<size_t>(self.dim(), 1), contiguous<SymInt>(DType::kInt64, {count}));
+}
+
 void require_mask(const Tensor& mask, const char* name) {
   if (mask.dtype() == DType::kBool || mask.dtype() == DType::kUInt8) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -81,8 +86,10 @@ std::vector<uint8_t> flags_of(const Tensor& mask, std::span<const int64_t> sizes
   return {from, from + packed.element_count()};
 }
 
-std::optional<Info<SymInt>> masked_select_data_shape(DataNumbers& data, const Info<SymInt>& self) {
-  return contiguous<SymInt>(self.dtype, {data.size(self.element_count())});
+DataShape masked_select_data_shape(DataNumbers& data, const Info<SymInt>& self, const Info<SymInt>& mask) {
+  Info<SymInt> all = self;
+  all.sizes = broadcast(self.sizes, mask.sizes);
+  return contiguous<SymInt>(self.dtype, {data.size(all.element_count())});
 }
 Tensor masked_select(Context& context, const Tensor& self, const Tensor& mask) {
   require_mask(mask, "masked_select");
@@ -214,7 +221,7 @@ void define_masked(Library& library) {
   }
   for (const char* const schema :
        {"aten::nonzero_numpy(Tensor self) -> Tensor[]", "aten::where(Tensor condition) -> Tensor[]"}) {
-    library.define(schema).function<nonzero_columns>();
+    library.define(schema).function<nonzero_columns>().data_shape<nonzero_columns_data_shape>();
   }
   library.define("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor")
       .shape<nonzero_static_shape<Size>, nonzero_static_shape<SymInt>>()

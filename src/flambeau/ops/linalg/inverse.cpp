@@ -133,7 +133,9 @@ Tensor tensorinv(Context& c, const Tensor& self, Size ind) {
   SymIntList turned;
   for (size_t i = at; i < sizes.size(); ++i) turned.push_back(sizes[i]);
   for (size_t i = 0; i < at; ++i) turned.push_back(sizes[i]);
-  const Tensor matrix = call(c, "aten::reshape", self, SymIntList{rows, columns});
+  // They are equal: a number says more about the strides of what follows.
+  const SymInt side = rows.is_literal() ? rows : columns;
+  const Tensor matrix = call(c, "aten::reshape", self, SymIntList{side, side});
   const auto results = call<std::vector<Value>>(c, "aten::linalg_inv_ex", matrix);
   call_with<std::vector<Value>>(c, "aten::_linalg_check_errors", {results[1], "inv"}, {{"is_matrix", true}});
   return call(c, "aten::reshape", results[0].tensor(), turned);

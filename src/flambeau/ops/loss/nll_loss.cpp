@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/engines/reduction.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/definition.h"
@@ -23,7 +24,7 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
              const Tensor* weight, int64_t reduction, int64_t ignored, Tensor& out, Tensor& total) {
   if (!is_floating(self.dtype())) fail_dtype("nll_loss_out_frame", self.dtype());
   const Tensor packed = self.to_contiguous();
-  const Tensor targets = target.to_contiguous();
+  const std::vector<int64_t> targets = read_indices(target);
   const std::vector<double> weights = read_all<double>(weight);
   const auto size = static_cast<int64_t>(packed.element_size());
   double sum = 0;
@@ -31,9 +32,7 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
   WorkPoller poll;
   for (int64_t i = 0; i < batch * places; ++i) {
     poll();
-    int64_t wanted = 0;
-    load_packed(targets.dtype(), targets.data() + i * static_cast<int64_t>(targets.element_size()), 0, 1,
-                DType::kInt64, &wanted);
+    const int64_t wanted = targets[static_cast<size_t>(i)];
     double loss = 0;
     if (wanted != ignored) {
       if (wanted < 0 || wanted >= classes) {
@@ -41,7 +40,11 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
       }
       double score = 0;
       const int64_t at = (i / places * classes + wanted) * places + i % places;
-      load_packed(packed.dtype(), packed.data() + at * size, 0, 1, DType::kFloat64, &score);
+      if (packed.dtype() == DType::kFloat32) {
+        score = packed.data<float>()[at];
+      } else {
+        load_packed(packed.dtype(), packed.data() + at * size, 0, 1, DType::kFloat64, &score);
+      }
       const double w = weights.empty() ? 1 : weights[static_cast<size_t>(wanted)];
       loss = -score * w;
       weight_sum += w;

@@ -89,6 +89,24 @@ class DataNumbers {
   virtual bool is_within(const SymInt& number, const SymInt& size) const = 0;
 };
 
+// The results where data decides about their geometry; nothing where the shape rule does.
+class DataShape {
+ public:
+  DataShape(std::nullopt_t) {}  // NOLINT(google-explicit-constructor): what a rule gives is one
+  DataShape(Info<SymInt> info) : infos_({std::move(info)}) {}   // NOLINT
+  DataShape(Infos<SymInt> infos) : infos_(std::move(infos)) {}  // NOLINT
+  DataShape(std::optional<Info<SymInt>> info) {                 // NOLINT
+    if (info) infos_ = Infos<SymInt>{*std::move(info)};
+  }
+  explicit operator bool() const { return infos_.has_value(); }
+  const Infos<SymInt>& infos() const { return *infos_; }
+  // The first result.
+  const Info<SymInt>* operator->() const { return &infos_->front(); }
+
+ private:
+  std::optional<Infos<SymInt>> infos_;
+};
+
 // ---- all of them
 
 // `Beside` is what the function takes in front of the arguments.
@@ -106,8 +124,7 @@ struct Facts {
       descriptions;
   // Of a view: its base, which is the first argument, with another value in the view's place.
   BoxedFact<Tensor, Context&, const Tensor& /* value */, size_t /* which result */> inverse;
-  // The result where data decides about its geometry; nothing where the shape rule does.
-  BoxedFact<std::optional<Info<SymInt>>, DataNumbers&> data_shape;
+  BoxedFact<DataShape, DataNumbers&> data_shape;
   // Arguments that it writes to, which its schema does not say, while the argument `writes_when` is true.
   std::vector<std::string_view> hidden_writes;
   std::string_view writes_when;

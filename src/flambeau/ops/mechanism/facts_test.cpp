@@ -163,7 +163,7 @@ class Unknown final : public DataNumbers, public symbolic::Decider {
 TEST_F(FactsTest, ArgwhereIsNonzero) {
   Unknown data;
   const Operator& op = library.get("aten::argwhere");
-  const std::optional<Info<SymInt>> info = op.facts().data_shape(bound(op, all_of(1, {2, 3})), data);
+  const DataShape info = op.facts().data_shape(bound(op, all_of(1, {2, 3})), data);
   EXPECT_EQ(info->sizes[0].expr().name(), "u0");
   EXPECT_EQ(info->sizes[1].literal(), 2);
   EXPECT_EQ(data.most_, 6);
@@ -188,6 +188,23 @@ TEST_F(FactsTest, DataDecidesSizes) {
   EXPECT_EQ(shape("aten::index.Tensor", x, TensorList{mask})->dim(), 1U);
   EXPECT_FALSE(shape("aten::one_hot", x, -1));
   EXPECT_EQ(shape("aten::one_hot", x, 5)->sizes[2].literal(), 5);
+}
+
+TEST_F(FactsTest, DataDecidesSizesOfSeveralResults) {
+  Unknown data;
+  const auto infos = [&](std::string_view name, const auto&... arguments) {
+    const Operator& op = library.get(name);
+    return op.facts().data_shape(bound(op, arguments...), data).infos();
+  };
+  const Tensor x = all_of(1, {2, 3});
+  const Infos<SymInt> unique = infos("aten::_unique2", x, true, true, true);
+  ASSERT_EQ(unique.size(), 3U);
+  EXPECT_EQ(unique[0].sizes[0].expr().name(), "u0");
+  EXPECT_EQ(unique[1].sizes[1].literal(), 3);
+  EXPECT_EQ(unique[2].sizes[0].expr().name(), "u0");
+  EXPECT_EQ(infos("aten::unique_dim", x, 1)[0].sizes[1].expr().name(), "u1");
+  EXPECT_EQ(infos("aten::nonzero_numpy", x).size(), 2U);
+  EXPECT_EQ(infos("aten::_unique2", all_of(1, {0}))[0].sizes[0].literal(), 0);
 }
 
 TEST_F(FactsTest, WhatIsNamedIsThere) {

@@ -180,6 +180,19 @@ Tensor standard_normal(Context& context, const Value& generator, const Info<Size
   return out;
 }
 
+template <typename N>
+Info<N> normal_tensor_float_shape(const Info<N>& mean, double, const Value&) {
+  return contiguous<N>(mean.dtype, mean.sizes, mean.device);
+}
+template <typename N>
+Info<N> normal_float_tensor_shape(double, const Info<N>& std, const Value&) {
+  return contiguous<N>(std.dtype, std.sizes, std.device);
+}
+template <typename N>
+Info<N> normal_tensor_tensor_shape(const Info<N>& mean, const Info<N>& std, const Value&) {
+  return contiguous<N>(mean.dtype, broadcast(mean.sizes, std.sizes), mean.device);
+}
+
 Tensor normal_tensor_float(Context& context, const Tensor& mean, double std, const Value& generator) {
   return call(context, "aten::add.Tensor", standard_normal(context, generator, info_of(mean), std), mean);
 }
@@ -328,13 +341,16 @@ void define_distribution(Library& library) {
       .random();
   library
       .define("aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor")
+      .shape<normal_tensor_float_shape<Size>, normal_tensor_float_shape<SymInt>>()
       .function<normal_tensor_float>()
       .random();
   library.define("aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")
+      .shape<normal_float_tensor_shape<Size>, normal_float_tensor_shape<SymInt>>()
       .function<normal_float_tensor>()
       .random();
   library
       .define("aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor")
+      .shape<normal_tensor_tensor_shape<Size>, normal_tensor_tensor_shape<SymInt>>()
       .function<normal_tensor_tensor>()
       .random();
   library

@@ -138,7 +138,8 @@ Tensor pairwise_distance(Context& c, const Tensor& x1, const Tensor& x2, double 
 template <typename N>
 Info<N> cosine_similarity_shape(const Info<N>& x1, const Info<N>& x2, Size dim, double) {
   ShortList<N> sizes = broadcast(x1.sizes, x2.sizes);
-  sizes.erase(wrap_dim(dim, sizes.size()));
+  const size_t along = wrap_dim(dim, sizes.size());
+  if (!sizes.empty()) sizes.erase(along);
   return contiguous<N>(result_type(x1, x2), std::move(sizes), x1.device);
 }
 

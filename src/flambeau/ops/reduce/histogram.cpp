@@ -85,6 +85,15 @@ void histc_kernel(Context&, const Tensor& self, Size, Scalar low, Scalar high, T
   }
 }
 
+DType bincount_type(const DType* weights) {
+  if (weights == nullptr) return DType::kInt64;
+  return *weights == DType::kFloat32 ? DType::kFloat32 : DType::kFloat64;
+}
+DataShape bincount_data_shape(DataNumbers& data, const Info<SymInt>& self, const Info<SymInt>* weights) {
+  const SymInt count = data.size();
+  return contiguous<SymInt>(bincount_type(weights == nullptr ? nullptr : &weights->dtype), {count},
+                            self.device);
+}
 Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, Size minlength) {
   if (minlength < 0) throw Error(ErrorCode::kInvalidArgument, "minlength should be >= 0");
   if (!is_integral(self.dtype()) || self.dtype() == DType::kBool) fail_dtype("bincount_cpu", self.dtype());
@@ -99,9 +108,8 @@ Tensor bincount(Context& context, const Tensor& self, const Tensor* weights, Siz
   if (weights != nullptr && (weights->dim() != 1 || weights->element_count() != self.element_count())) {
     throw Error(ErrorCode::kInvalidArgument, "weights should be 1-d and have the same length as input");
   }
-  const DType dtype = weights == nullptr                    ? DType::kInt64
-                      : weights->dtype() == DType::kFloat32 ? DType::kFloat32
-                                                            : DType::kFloat64;
+  const DType given = weights == nullptr ? DType::kInt64 : weights->dtype();
+  const DType dtype = bincount_type(weights == nullptr ? nullptr : &given);
   Tensor out = context.allocate(dtype, Dims{length});
   if (length == 0) return out;
   if (weights == nullptr) {
@@ -130,7 +138,8 @@ void define_histogram(Library& library) {
       .shape<histc_shape<Size>, histc_shape<SymInt>>()
       .kernel<histc_kernel>();
   library.define("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")
-      .function<bincount>();
+      .function<bincount>()
+      .data_shape<bincount_data_shape>();
 }
 
 }  // namespace flambeau::ops

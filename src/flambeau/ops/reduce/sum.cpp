@@ -1,4 +1,6 @@
 // Sums, means and products over dimensions.
+#include <algorithm>
+
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/reduction.h"
 #include "flambeau/ops/engines/rows.h"
@@ -165,10 +167,29 @@ struct ProductOp {
   }
 };
 
+// Several products at once, so that none waits for the one before.
+template <typename T>
+void multiply_along(void* state, const void* row, size_t count, int64_t, const void*) {
+  constexpr size_t kLanes = 64 / sizeof(T) * 2;
+  const T* const x = static_cast<const T*>(row);
+  T lanes[kLanes];
+  std::fill_n(lanes, kLanes, T(1));
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k) lanes[k] *= x[i + k];
+  }
+  T& product = *static_cast<T*>(state);
+  for (const T lane : lanes) product *= lane;
+  for (; i < count; ++i) product *= x[i];
+}
+
 void run_product(Context& context, const Tensor& self, const DimFlags& reduced, Tensor& out) {
   const ProductOp op;
+  Fold fold = fold_of<ProductOp>(out.dtype());
+  if (fold.row == DType::kFloat32) fold.along = multiply_along<float>;
+  if (fold.row == DType::kFloat64) fold.along = multiply_along<double>;
   const Output outputs[] = {computed_result(out)};
-  run_fold(context, self, out.dtype(), reduced, fold_of<ProductOp>(out.dtype()), outputs, &op);
+  run_fold(context, self, out.dtype(), reduced, fold, outputs, &op);
 }
 void prod_kernel(Context& context, const Tensor& self, std::optional<DType>, Tensor& out) {
   run_product(context, self, all_dims(self.dim()), out);

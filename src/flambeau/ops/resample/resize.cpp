@@ -1,6 +1,7 @@
 #include "flambeau/ops/resample/resize.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
@@ -123,12 +124,23 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
     return {
         .dtype = dtype, .sizes = sizes, .strides = is_last ? channels_last_strides(sizes) : row_major(sizes)};
   };
-  Tensor from = context.allocate(packed_info(input.sizes()));
-  copy_into(context, input, from);
+  const auto is_packed = [&](const Tensor& tensor) {
+    return tensor.dtype() == dtype && info_of(tensor).strides == packed_info(tensor.sizes()).strides;
+  };
+  std::vector<size_t> changed;
   for (size_t d = dims + 2; d-- > 2;) {
-    const int64_t size = out.sizes()[d];
     const bool is_smooth = kind > Resampling::kCubic;
-    if (from.sizes()[d] == size && (is_smooth || is_nearest || is_byte || !scales[d - 2])) continue;
+    if (input.sizes()[d] != out.sizes()[d] || !(is_smooth || is_nearest || is_byte || !scales[d - 2]))
+      changed.push_back(d);
+  }
+  Tensor from = input;
+  if (!changed.empty() && !is_packed(input)) {
+    from = context.allocate(packed_info(input.sizes()));
+    copy_into(context, input, from);
+  }
+  const bool writes_out = !changed.empty() && is_packed(out);
+  for (const size_t d : changed) {
+    const int64_t size = out.sizes()[d];
     Axis axis{1, 1, make_taps(kind, out.dtype(), from.sizes()[d], size, align_corners, scales[d - 2])};
     axis.outer = from.sizes()[0] * (is_last ? 1 : from.sizes()[1]);
     for (size_t e = 2; e < d; ++e) axis.outer *= from.sizes()[e];
@@ -136,7 +148,7 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
     for (size_t e = d + 1; e < dims + 2; ++e) axis.inner *= from.sizes()[e];
     Dims sizes = from.sizes();
     sizes[d] = size;
-    const Tensor to = context.allocate(packed_info(sizes));
+    const Tensor to = writes_out && d == changed.back() ? out : context.allocate(packed_info(sizes));
     if (dtype == DType::kUInt8) {
       resize_bytes(context, axis, from.data(), to.mutable_data());
     } else if (dtype == DType::kFloat64) {
@@ -147,7 +159,7 @@ void resize(Context& context, Resampling kind, const Tensor& input, bool align_c
     }
     from = to;
   }
-  copy_into(context, from, out);
+  if (!writes_out) copy_into(context, from, out);
 }
 
 }  // namespace flambeau::ops

@@ -65,6 +65,20 @@ Pair pack_padded_sequence(Context& context, const Tensor& given, const Tensor& l
   return {call(c, "aten::cat", pieces), int64_tensor(context, batch_sizes)};
 }
 
+DataShape pack_data_shape(DataNumbers& data, const Info<SymInt>& input, const Info<SymInt>& lengths,
+                          bool batch_first) {
+  if (input.dim() < 2) fail_view("Cannot pack empty tensors.");
+  SymIntList sizes = input.sizes;
+  if (!(lengths.dim() == 1 && lengths.sizes[0] == sizes[batch_first ? 0 : 1]))
+    fail_view("Expected `len(lengths)` to be equal to batch_size");
+  const SymInt steps = data.size(sizes[batch_first ? 1 : 0]);
+  const SymInt rows = data.size(sizes[0] * sizes[1]);
+  sizes.erase(0);
+  sizes[0] = rows;
+  return Infos<SymInt>{contiguous<SymInt>(input.dtype, std::move(sizes), input.device),
+                       contiguous<SymInt>(DType::kInt64, {steps})};
+}
+
 Pair pad_packed_sequence(Context& context, const Tensor& data, const Tensor& batch_sizes_tensor,
                          bool batch_first, Scalar padding_value, Size total_length) {
   Context c = context.without_interceptor();
@@ -109,7 +123,8 @@ void define_packed_sequences(Library& library) {
   library
       .define(
           "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")
-      .function<pack_padded_sequence>();
+      .function<pack_padded_sequence>()
+      .data_shape<pack_data_shape>();
   library
       .define(
           "aten::_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar "

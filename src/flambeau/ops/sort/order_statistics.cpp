@@ -159,6 +159,43 @@ void quantiles(ScratchVector<T>& line, const ScratchVector<T>& q, bool skips_nan
   }
 }
 
+// The quantiles of one line lie together; their dimension is the first nevertheless.
+template <typename N>
+Info<N> quantile_info(const Info<N>& self, const ShortList<N>& wanted, std::optional<Size> dim, bool keep) {
+  if (wanted.size() > 1) {
+    throw Error(ErrorCode::kInvalidArgument, "quantile() q must be a scalar or 1D tensor");
+  }
+  const size_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
+  ShortList<N> sizes;
+  for (size_t i = 0; i < self.dim(); ++i) {
+    if (dim && i != d) {
+      sizes.push_back(self.sizes[i]);
+    } else if (keep) {
+      sizes.push_back(N(1));
+    }
+  }
+  ShortList<N> packed = sizes;
+  packed.push_back(wanted.empty() ? N(1) : wanted[0]);
+  Info<N> info = contiguous<N>(self.dtype, packed, self.device);
+  info.sizes = sizes;
+  info.strides.erase(sizes.size());
+  if (!wanted.empty()) {
+    info.sizes.insert(0, wanted[0]);
+    info.strides.insert(0, N(1));
+  }
+  return info;
+}
+template <typename N>
+Info<N> quantile_shape(const Info<N>& self, const Info<N>& q, std::optional<Size> dim, bool keep,
+                       std::string_view) {
+  return quantile_info<N>(self, q.sizes, dim, keep);
+}
+template <typename N>
+Info<N> quantile_scalar_shape(const Info<N>& self, double, std::optional<Size> dim, bool keep,
+                              std::string_view) {
+  return quantile_info<N>(self, {}, dim, keep);
+}
+
 template <typename T>
 Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::optional<int64_t> dim,
                     bool keep, std::string_view how, bool skips_nan) {
@@ -172,26 +209,8 @@ Tensor run_quantile(Context& context, const Tensor& self, const Tensor& q, std::
       throw Error(ErrorCode::kInvalidArgument, "quantile() q values must be in the range [0, 1]");
     }
   }
-  Dims sizes;
-  for (size_t i = 0; i < rank; ++i) {
-    if (dim && i != d) {
-      sizes.push_back(self.sizes()[i]);
-    } else if (keep) {
-      sizes.push_back(1);
-    }
-  }
-  // The quantiles of one line lie together; their dimension is the first nevertheless.
   const int64_t wanted_count = q.element_count();
-  Dims packed_sizes = sizes;
-  packed_sizes.push_back(wanted_count);
-  Info<Size> info = contiguous<Size>(self.dtype(), packed_sizes);
-  info.sizes = sizes;
-  info.strides.erase(sizes.size());
-  if (q.dim() > 0) {
-    info.sizes.insert(0, wanted_count);
-    info.strides.insert(0, 1);
-  }
-  Tensor out = context.allocate(info);
+  Tensor out = context.allocate(quantile_info<Size>(info_of(self), ShortList<Size>(q.sizes()), dim, keep));
   Tensor lines = self;
   if (dim && rank > 0) {
     Geometry geometry = self.geometry();
@@ -273,21 +292,25 @@ void define_order_statistics(Library& library) {
       .define(
           "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
           "interpolation=\"linear\") -> Tensor")
+      .shape<quantile_shape<Size>, quantile_shape<SymInt>>()
       .function<quantile<false>>();
   library
       .define(
           "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
           "interpolation=\"linear\") -> Tensor")
+      .shape<quantile_shape<Size>, quantile_shape<SymInt>>()
       .function<quantile<true>>();
   library
       .define(
           "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
           "interpolation=\"linear\") -> Tensor")
+      .shape<quantile_scalar_shape<Size>, quantile_scalar_shape<SymInt>>()
       .function<quantile_scalar<false>>();
   library
       .define(
           "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
           "interpolation=\"linear\") -> Tensor")
+      .shape<quantile_scalar_shape<Size>, quantile_scalar_shape<SymInt>>()
       .function<quantile_scalar<true>>();
 }
 

@@ -143,6 +143,58 @@ Three unique_slices(Context& context, const Tensor& self, int64_t dim, bool sort
           numbers(context, counts ? groups.counts : std::vector<int64_t>(), Dims{counts ? count : 0})};
 }
 
+// ---- while tracing: how many are left only data can tell
+
+SymInt kept_count(DataNumbers& data, const Info<SymInt>& self, const SymInt& most) {
+  // Of nothing nothing is left.
+  const SymInt all = self.element_count();
+  return all.is_literal() && all.literal() == 0 ? SymInt(0) : data.size(most);
+}
+Info<SymInt> numbers_info(const Info<SymInt>& self, SymIntList sizes) {
+  return contiguous<SymInt>(DType::kInt64, std::move(sizes), self.device);
+}
+Infos<SymInt> unique_elements_infos(DataNumbers& data, const Info<SymInt>& self, bool inverse, bool counts) {
+  const SymInt count = kept_count(data, self, self.element_count());
+  return {contiguous<SymInt>(self.dtype, {count}, self.device),
+          numbers_info(self, inverse ? self.sizes : SymIntList{SymInt(0)}),
+          numbers_info(self, {counts ? count : SymInt(0)})};
+}
+Infos<SymInt> unique_slices_infos(DataNumbers& data, const Info<SymInt>& self, int64_t dim) {
+  const size_t d = wrap_dim(dim, self.dim());
+  if (self.dim() == 0) return unique_elements_infos(data, self, true, true);
+  const SymInt count = kept_count(data, self, self.sizes[d]);
+  SymIntList first = self.sizes;
+  first.erase(d);
+  first.insert(0, count);
+  Info<SymInt> slices = contiguous<SymInt>(self.dtype, first, self.device);
+  const SymInt stride = slices.strides[0];
+  slices.strides.erase(0);
+  slices.strides.insert(d, stride);
+  slices.sizes = self.sizes;
+  slices.sizes[d] = count;
+  return {slices, numbers_info(self, {self.sizes[d]}), numbers_info(self, {count})};
+}
+
+DataShape unique1_data_shape(DataNumbers& data, const Info<SymInt>& self, bool, bool inverse) {
+  Infos<SymInt> infos = unique_elements_infos(data, self, inverse, false);
+  infos.pop_back();
+  return infos;
+}
+DataShape unique2_data_shape(DataNumbers& data, const Info<SymInt>& self, bool, bool inverse, bool counts) {
+  return unique_elements_infos(data, self, inverse, counts);
+}
+DataShape unique_dim_data_shape(DataNumbers& data, const Info<SymInt>& self, Size dim) {
+  return unique_slices_infos(data, self, dim);
+}
+DataShape unique_consecutive_data_shape(DataNumbers& data, const Info<SymInt>& self, bool inverse,
+                                        bool counts, std::optional<Size> dim) {
+  if (!dim || self.dim() == 0 || (self.dim() == 1 && *dim == 0))
+    return unique_elements_infos(data, self, inverse, counts);
+  return unique_slices_infos(data, self, *dim);
+}
+
+// ----
+
 std::tuple<Tensor, Tensor> unique1(Context& context, const Tensor& self, bool, bool inverse) {
   const Three all = unique_elements(context, self, true, inverse, false);
   return {std::get<0>(all), std::get<1>(all)};
@@ -171,27 +223,32 @@ Three unique_consecutive(Context& context, const Tensor& self, bool inverse, boo
 void define_unique(Library& library) {
   library
       .define("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)")
-      .function<unique1>();
+      .function<unique1>()
+      .data_shape<unique1_data_shape>();
   library
       .define(
           "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
           "return_counts=False) -> (Tensor, Tensor, Tensor)")
-      .function<unique2>();
+      .function<unique2>()
+      .data_shape<unique2_data_shape>();
   library
       .define(
           "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
           "return_counts=False) -> (Tensor, Tensor, Tensor)")
-      .function<unique_dim>();
+      .function<unique_dim>()
+      .data_shape<unique_dim_data_shape>();
   library
       .define(
           "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool "
           "return_counts=False) -> (Tensor, Tensor, Tensor)")
-      .function<unique_dim_consecutive>();
+      .function<unique_dim_consecutive>()
+      .data_shape<unique_dim_data_shape>();
   library
       .define(
           "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
           "dim=None) -> (Tensor, Tensor, Tensor)")
-      .function<unique_consecutive>();
+      .function<unique_consecutive>()
+      .data_shape<unique_consecutive_data_shape>();
 }
 
 }  // namespace flambeau::ops

@@ -110,7 +110,9 @@ void define_sizes(Library& library) {
   library.define("aten::dim(Tensor self) -> int").function<dim>();
   library.define("aten::is_floating_point(Tensor self) -> bool").function<is_floating_point>();
   library.define("aten::is_complex(Tensor self) -> bool").function<is_complex_tensor>();
-  library.define("aten::can_cast(ScalarType from_, ScalarType to) -> bool").function<can_cast_type>();
+  library.define("aten::can_cast(ScalarType from_, ScalarType to) -> bool")
+      .function<can_cast_type>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType")
       .function<promoted_types>();
   library.define("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
