@@ -9,6 +9,7 @@
 #include "flambeau/interpreter/operators.h"
 #include "flambeau/interpreter/program.h"
 #include "flambeau/interpreter/registers.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::interpreter {
@@ -344,8 +345,11 @@ void Generator::one_node(const ir::Node& node) {
       return plain(Opcode::kSetAttribute, attribute());
     case NodeKind::kCallMethod: {
       const std::shared_ptr<const script::Class> type = class_of(node.input(0)->type());
+      // Methods of PyTorch's own classes have no code.
+      const bool has_code =
+          type != nullptr && !type->is_interface() && !script::is_native_class(type->qualified_name());
       const std::shared_ptr<script::Function>* const found =
-          type == nullptr || type->is_interface() ? nullptr : type->find_method(node.name);
+          has_code ? type->find_method(node.name) : nullptr;
       if (found != nullptr) return plain(Opcode::kCall, added(code_->calls, &program_.slot_of(*found)));
       return plain(Opcode::kCallMethod, method(node.name));
     }

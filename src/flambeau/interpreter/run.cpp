@@ -145,6 +145,12 @@ IValue Machine::run_frames(size_t bottom) {
         enter_top();
         continue;
       case Opcode::kCallMethod:
+        if (window.input(0).is(Tag::kNative)) [[unlikely]] {
+          count_step();
+          IValue value = call_native(*code->methods[in.index], window.input(0), in.input_count);
+          if (in.result_count != 0) window.give(results, std::move(value));
+          break;
+        }
         begin_call(program_->code_of(method_of(*code->methods[in.index], window.input(0))), *frame, in);
         enter_top();
         continue;
