@@ -116,6 +116,7 @@ class Machine {
     if (--steps_left_ == 0) [[unlikely]]
       refuel();
   }
+  void begin_budgets();
   [[gnu::cold]] void refuel();
   // The frame of a function that the instruction calls, with its arguments. `frame` may have moved then.
   void begin_call(const Code& code, const Frame& frame, const Instruction& instruction);
