@@ -68,7 +68,7 @@ struct MethodEntry {
   std::string_view name;
   ObjectMethod method;
 };
-using Parameters = PackedConvolution::Parameters;
+using LayerNumbers = PackedConvolution::Parameters;
 constexpr auto kMethods = std::to_array<MethodEntry>({
     {kLinearClass, "bias", linear_bias},
     {kLinearClass, "unpack", linear_parts},
@@ -76,10 +76,10 @@ constexpr auto kMethods = std::to_array<MethodEntry>({
     {kConv2dClass, "weight", convolution_weight},
     {kConv2dClass, "bias", convolution_bias},
     {kConv2dClass, "unpack", convolution_parts},
-    {kConv2dClass, "stride", convolution_numbers<&Parameters::stride>},
-    {kConv2dClass, "padding", convolution_numbers<&Parameters::padding>},
-    {kConv2dClass, "output_padding", convolution_numbers<&Parameters::output_padding>},
-    {kConv2dClass, "dilation", convolution_numbers<&Parameters::dilation>},
+    {kConv2dClass, "stride", convolution_numbers<&LayerNumbers::stride>},
+    {kConv2dClass, "padding", convolution_numbers<&LayerNumbers::padding>},
+    {kConv2dClass, "output_padding", convolution_numbers<&LayerNumbers::output_padding>},
+    {kConv2dClass, "dilation", convolution_numbers<&LayerNumbers::dilation>},
     {kConv2dClass, "groups", convolution_groups},
     {kConv2dClass, "transpose", convolution_transpose},
     {kConv2dClass, "__getstate__", object_state},
