@@ -8,6 +8,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/script/ir/text.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/runtime_type.h"
@@ -22,27 +23,10 @@ std::shared_ptr<const OperatorTable> table_of(const std::shared_ptr<const ops::L
       std::shared_ptr<const SchemaTable>(library, &library->schemas()));
 }
 
-// What PyTorch's own classes keep of themselves, behind "__torch__.torch.classes.".
-struct StateType {
-  std::string_view name;
-  std::string_view type;
-};
-constexpr StateType kStateTypes[] = {
-    {"quantized.LinearPackedParamsBase", "Tuple[Tensor, Optional[Tensor]]"},
-    {"quantized.Conv2dPackedParamsBase", "Tuple[str, List[Tensor], List[Optional[Tensor]]]"},
-    {"quantized.Conv3dPackedParamsBase", "Tuple[str, List[Tensor], List[Optional[Tensor]]]"},
-    {"quantized.EmbeddingPackedParamsBase", "Tuple[int, List[Tensor], List[float], List[int]]"},
-    {"rnn.CellParamsBase",
-     "Tuple[str, List[Tensor], List[float], List[int], "
-     "List[__torch__.torch.classes.quantized.LinearPackedParamsBase]]"},
-};
-
 IValue state_value(std::string_view class_name, Value state) {
-  class_name.remove_prefix(std::min(kNativeClassPrefix.size(), class_name.size()));
-  for (const StateType& known : kStateTypes) {
-    if (known.name == class_name)
-      return interpreter::to_ivalue(std::move(state), parse_annotation(known.type));
-  }
+  const std::shared_ptr<Class> type = make_native_class(class_name);
+  if (const std::shared_ptr<Function>* const method = type->find_method("__getstate__"))
+    return interpreter::to_ivalue(std::move(state), (*method)->signature().returns.at(0));
   return interpreter::to_ivalue(std::move(state));
 }
 

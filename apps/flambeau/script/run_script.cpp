@@ -1,15 +1,19 @@
-// flambeau run for TorchScript: arguments from the command line, results as text and as tensors in a file.
+// flambeau run for TorchScript: arguments from the command line, results shown, written and compared.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <memory>
 
-#include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/made_inputs.h"
 #include "model_inputs.h"
+#include "output_stream.h"
+#include "outputs/run_outputs.h"
+#include "profile_table.h"
 #include "reports.h"
 #include "script/script_files.h"
 #include "terminal.h"
@@ -73,12 +77,51 @@ IValue script_argument(const std::string& text, uint64_t seed) {
   return tensors[0].second;
 }
 
-// The tensors in a result, by where they are: "output", "output.0".
-void collect(const IValue& value, const std::string& name, NamedTensors& to) {
-  if (value.is(IValue::Tag::kTensor)) to.push_back({name, value.as_tensor()});
-  if (!value.is(IValue::Tag::kTuple) && !value.is(IValue::Tag::kList)) return;
-  for (size_t i = 0; i < value.items().size(); ++i)
-    collect(value.items()[i], fmt::format("{}.{}", name, i), to);
+Value output_value(const IValue& value) {
+  switch (value.tag()) {
+    case IValue::Tag::kTensor:
+      return value.as_tensor();
+    case IValue::Tag::kNone:
+      return {};
+    case IValue::Tag::kInt:
+      return value.as_int();
+    case IValue::Tag::kFloat:
+      return value.as_float();
+    case IValue::Tag::kBool:
+      return value.as_bool();
+    default:
+      return script::to_text(value);
+  }
+}
+
+// What a result consists of, by where it is: "output", "output[0]". Lists of numbers stay whole.
+struct ScriptOutputs {
+  std::vector<Leaf> leaves;
+  std::vector<Value> values;
+  int parts_left = 10000;  // a list may contain itself
+};
+void collect(const IValue& value, const std::string& path, int depth, ScriptOutputs& to) {
+  constexpr int kMostDepth = 100;
+  if (--to.parts_left < 0) {
+    throw Error(ErrorCode::kLimit, "the result has too many parts to be shown", "call it from C++ or Python");
+  }
+  const bool is_list = value.is(IValue::Tag::kTuple) || value.is(IValue::Tag::kList);
+  if (is_list && depth < kMostDepth) {
+    const auto has_parts = [](const IValue& item) {
+      return item.is(IValue::Tag::kTensor) || item.is(IValue::Tag::kTuple) || item.is(IValue::Tag::kList);
+    };
+    if (value.is(IValue::Tag::kTuple) || std::ranges::any_of(value.items(), has_parts)) {
+      for (size_t i = 0; i < value.items().size(); ++i)
+        collect(value.items()[i], fmt::format("{}[{}]", path, i), depth + 1, to);
+      return;
+    }
+  }
+  Leaf leaf;
+  leaf.path = path;
+  leaf.name = dotted_path(path);
+  if (leaf.name.empty()) leaf.name = "output";
+  to.leaves.push_back(std::move(leaf));
+  to.values.push_back(output_value(value));
 }
 
 bool is_word(std::string_view text) {
@@ -89,7 +132,9 @@ bool is_word(std::string_view text) {
 }  // namespace
 
 int run_script(const ScriptRun& options, const CommonOptions& common) {
+  const auto start = std::chrono::steady_clock::now();
   const script::ScriptModule module = open_script(options.file, common, true);
+  const auto loaded = std::chrono::steady_clock::now();
   std::vector<IValue> arguments;
   script::ScriptModule::Keywords keywords;
   for (const std::string& input : options.inputs) {
@@ -105,29 +150,44 @@ int run_script(const ScriptRun& options, const CommonOptions& common) {
   script::ScriptRunOptions how;
   how.print = [&](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); };
   how.warn = [&](const std::string& text) { print_to_stderr("warning: {}\n", printable(text, 2000)); };
+  const auto begun = std::chrono::steady_clock::now();
   const IValue result = with_model(
       options.file, [&] { return module.run_method(options.method, std::move(arguments), keywords, how); });
-  if (!options.output.empty()) {
-    NamedTensors tensors;
-    collect(result, "output", tensors);
-    const std::optional<FileKind> format = weight_format_for(options.output);
-    if (!format) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("the format cannot be told from the name '{}'", printable(options.output)),
-                  "write a .pt, .safetensors or .npz file");
-    }
-    save_checkpoint(Checkpoint::from_tensors(std::move(tensors)), options.output, *format);
-  }
-  if (common.json) {
+  const auto finished = std::chrono::steady_clock::now();
+  ScriptOutputs outputs;
+  collect(result, "output", 0, outputs);
+  json::Array written;
+  if (!options.output.empty()) written = save_outputs(options.output, outputs.leaves, outputs.values);
+  std::vector<OutputCheck> checks;
+  if (!options.check_against.empty())
+    checks = check_outputs(options.check_against, outputs.leaves, outputs.values, options.tolerances);
+
+  // The results themselves may be on standard output.
+  const bool is_streamed = is_standard_output(options.output);
+  ThreadPool pool(common.threads);
+  if (common.json && !is_streamed) {
     json::Value value;
     value.set("file", options.file);
     value.set("method", options.method);
+    value.set("load_ms", milliseconds(loaded - start));
+    value.set("run_ms", milliseconds(finished - begun));
     value.set("result", script::to_text(result));
+    value.set("outputs", outputs_json(outputs.leaves, outputs.values, written, pool));
+    if (!options.check_against.empty()) value.set("check", checks_json(checks));
     print_json(value);
-  } else if (!common.quiet) {
-    fmt::print("{}\n", printable(script::to_text(result), 100000));
+  } else if (!is_streamed) {
+    if (!common.quiet) {
+      fmt::print("{}: loaded in {}, {} ran in {}\n", styled(printable(options.file, 400), Style::kBold),
+                 duration_text(loaded - start), printable(options.method), duration_text(finished - begun));
+      print_outputs(outputs.leaves, outputs.values, pool);
+      if (!written.empty()) {
+        fmt::print("\nwritten to {}: {}\n", printable(options.output, 400),
+                   counted(written.size(), "output"));
+      }
+    }
+    if (!checks.empty()) print_checks(checks, options.check_against, common.quiet);
   }
-  return kExitOk;
+  return has_difference(checks) ? kExitFound : kExitOk;
 }
 
 }  // namespace flambeau::cli

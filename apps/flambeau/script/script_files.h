@@ -7,6 +7,7 @@
 #include "command.h"
 #include "flambeau/json.h"
 #include "flambeau/script.h"
+#include "output_check.h"
 
 namespace flambeau {
 class Mapping;
@@ -40,7 +41,9 @@ struct ScriptRun {
   std::string file;
   std::string method;
   std::vector<std::string> inputs;
-  std::string output;  // a file for the tensors that it gives; empty for none
+  std::string output;         // where the results go; empty for nowhere
+  std::string check_against;  // what to compare them with; empty for nothing
+  Tolerances tolerances{-1, -1};
   uint64_t seed = 0;
 };
 int run_script(const ScriptRun& options, const CommonOptions& common);

@@ -9,6 +9,7 @@
 #include "flambeau/interpreter/operators.h"
 #include "flambeau/interpreter/program.h"
 #include "flambeau/interpreter/registers.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::interpreter {
@@ -89,7 +90,9 @@ class Generator {
   }
   Operand result_of(const ir::Value& value) {
     if (!value.has_uses()) return Operand::none();
-    place(value, registers_.take());
+    const auto chosen = chosen_.find(&value);
+    place(value, chosen != chosen_.end() ? chosen->second : registers_.take());
+    if (chosen != chosen_.end()) dead_.insert(&value);  // its register is not its own
     return Operand::of_register(places_.at(&value));
   }
   Operands results_of(const ir::Node& node) {
@@ -165,6 +168,7 @@ class Generator {
   void one_node(const ir::Node& node);
   void if_node(const ir::Node& node);
   void loop_node(const ir::Node& node);
+  static bool can_replace(const ir::Block& body, size_t index);
   void operator_node(const ir::Node& node);
   void builtin_node(const ir::Node& node, std::string_view name);
   void end_block(const ir::Block& block, size_t first_output, std::span<const Operand> goals,
@@ -180,6 +184,7 @@ class Generator {
   std::unordered_map<const ir::Node*, std::vector<const ir::Value*>> captured_;
   std::unordered_set<const ir::Value*> dead_;
   std::vector<uint32_t> spares_;
+  std::unordered_map<const ir::Value*, uint32_t> chosen_;  // registers that values are made in
 };
 
 std::shared_ptr<const script::Class> Generator::class_of(const Type& type) const {
@@ -242,6 +247,23 @@ void Generator::if_node(const ir::Node& node) {
   aim(to_end);
 }
 
+// Whether the next turn's value can be made in the register of this turn's: nobody reads that any more, and
+// neither is anything but a number.
+bool Generator::can_replace(const ir::Block& body, size_t index) {
+  const ir::Value& carried = *body.input(index);
+  const ir::Value& next = *body.output(index);
+  const ir::Node& maker = *next.node();
+  if (maker.block() != &body || !maker.is(NodeKind::kOperator) || maker.outputs().size() != 1 ||
+      may_be_boxed(next.type()) || may_be_boxed(carried.type()))
+    return false;
+  size_t occurrences = 0;
+  for (const ir::Use& use : next.uses()) {
+    if (use.user == body.return_node()) ++occurrences;
+  }
+  const ir::Node* const last = lifetime_of(carried).last;
+  return occurrences == 1 && (last == nullptr || last == &maker || last->is_before(&maker));
+}
+
 void Generator::loop_node(const ir::Node& node) {
   const ir::Block& body = *node.block(0);
   const Operand most = input_of(node, 0), first_condition = input_of(node, 1);
@@ -259,6 +281,7 @@ void Generator::loop_node(const ir::Node& node) {
     const ir::Value* const input = body.input(i);
     place(*input, i == 0 ? turn : goals.at(i - 1).index());
     dead_.insert(input);  // its register is not its own
+    if (i > 0 && can_replace(body, i)) chosen_[body.output(i)] = goals[i - 1].index();
   }
   nodes_of(body);
   Operand condition;
@@ -344,8 +367,11 @@ void Generator::one_node(const ir::Node& node) {
       return plain(Opcode::kSetAttribute, attribute());
     case NodeKind::kCallMethod: {
       const std::shared_ptr<const script::Class> type = class_of(node.input(0)->type());
+      // Methods of PyTorch's own classes have no code.
+      const bool has_code =
+          type != nullptr && !type->is_interface() && !script::is_native_class(type->qualified_name());
       const std::shared_ptr<script::Function>* const found =
-          type == nullptr || type->is_interface() ? nullptr : type->find_method(node.name);
+          has_code ? type->find_method(node.name) : nullptr;
       if (found != nullptr) return plain(Opcode::kCall, added(code_->calls, &program_.slot_of(*found)));
       return plain(Opcode::kCallMethod, method(node.name));
     }

@@ -59,9 +59,6 @@ Machine::Machine(std::shared_ptr<const Program> program, ThreadPool& pool, Machi
       is_grad_enabled_(options_.is_grad_enabled),
       alive_(std::make_shared<Machine*>(this)) {
   context_.generator = options_.generator;
-  steps_left_ = kStepsBetweenLooks;
-  if (options_.most_steps != 0) steps_left_ = std::min(steps_left_, options_.most_steps);
-  steps_before_ = steps_left_;
 }
 
 Machine::~Machine() { *alive_ = nullptr; }
@@ -107,6 +104,16 @@ void Machine::warn(const void* site, const std::string& message) {
   if (options_.warn && printed_ <= options_.most_output) options_.warn(message);
 }
 
+// Each call from outside has all of its budgets, whatever became of the last one.
+void Machine::begin_budgets() {
+  while (!frames_.empty()) pop();
+  entered_.clear();
+  printed_ = 0;
+  steps_left_ = kStepsBetweenLooks;
+  if (options_.most_steps != 0) steps_left_ = std::min(steps_left_, options_.most_steps);
+  steps_before_ = steps_left_;
+}
+
 void Machine::refuel() {
   poll_work();
   steps_left_ = kStepsBetweenLooks;
@@ -149,6 +156,7 @@ IValue Machine::run(const Code& code, std::vector<IValue> arguments) {
         ErrorCode::kLimit,
         fmt::format("more than {} builtins that call the script stand inside of each other", kMostRuns));
   }
+  if (runs_ == 0) begin_budgets();
   const size_t bottom = frames_.size();
   push(code, kNoResult);
   for (size_t i = 0; i < arguments.size(); ++i) frames_.back().registers[i] = std::move(arguments[i]);

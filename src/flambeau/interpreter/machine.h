@@ -116,12 +116,15 @@ class Machine {
     if (--steps_left_ == 0) [[unlikely]]
       refuel();
   }
+  void begin_budgets();
   [[gnu::cold]] void refuel();
   // The frame of a function that the instruction calls, with its arguments. `frame` may have moved then.
   void begin_call(const Code& code, const Frame& frame, const Instruction& instruction);
   // The frame of an object's __exit__, for no error.
   void begin_exit(const Code& code, const IValue& object);
   CodeSlot& method_of(MethodSite& site, const IValue& object) const;
+  // A method of one of PyTorch's own objects; `count`: how many arguments are given, with the object.
+  [[gnu::cold]] IValue call_native(const MethodSite& site, const IValue& object, size_t count) const;
   IValue& slot_of(AttributeSite& site, const IValue& object) const;
   IValue make_awaitable(const std::shared_ptr<const Code>& code, Call& call);
   // The exception that is being handled, with the frames above `bottom`.

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/ops/quantized/object_methods.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -45,6 +47,19 @@ CodeSlot& Machine::method_of(MethodSite& site, const IValue& object) const {
     });
   }
   return *entry->found;
+}
+
+IValue Machine::call_native(const MethodSite& site, const IValue& object, size_t count) const {
+  const Object& native = object.as_native().object;
+  const ops::ObjectMethod found = ops::find_object_method(native.class_name, site.name);
+  const std::shared_ptr<script::Class> type = program_->unit().find_class(native.class_name);
+  const std::shared_ptr<script::Function>* const method =
+      type == nullptr ? nullptr : type->find_method(site.name);
+  if (found == nullptr || method == nullptr || count != 1) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("the method '{}' of {} cannot be called",
+                                                     printable(site.name), printable(native.class_name)));
+  }
+  return to_ivalue(found(program_->library(), native), (*method)->signature().returns.at(0));
 }
 
 IValue Machine::make_awaitable(const std::shared_ptr<const Code>& code, Call& call) {

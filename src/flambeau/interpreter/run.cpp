@@ -21,8 +21,10 @@ struct Window {
   IValue* tables[2];
   const Operand* operands;
 
-  IValue& input(size_t i) const { return tables[operands[i].table()][operands[i].index()]; }
-  IValue take(size_t i) const {
+  [[gnu::always_inline]] IValue& input(size_t i) const {
+    return tables[operands[i].table()][operands[i].index()];
+  }
+  [[gnu::always_inline]] IValue take(size_t i) const {
     if (operands[i].is_last() && !operands[i].is_constant()) return std::move(input(i));
     return input(i);
   }
@@ -32,7 +34,7 @@ struct Window {
     for (size_t i = 0; i < count; ++i) values.push_back(take(i));
     return values;
   }
-  void give(size_t i, IValue value) const {
+  [[gnu::always_inline]] void give(size_t i, IValue value) const {
     if (!operands[i].is_none()) tables[0][operands[i].index()] = std::move(value);
   }
 };
@@ -145,6 +147,12 @@ IValue Machine::run_frames(size_t bottom) {
         enter_top();
         continue;
       case Opcode::kCallMethod:
+        if (window.input(0).is(Tag::kNative)) [[unlikely]] {
+          count_step();
+          IValue value = call_native(*code->methods[in.index], window.input(0), in.input_count);
+          if (in.result_count != 0) window.give(results, std::move(value));
+          break;
+        }
         begin_call(program_->code_of(method_of(*code->methods[in.index], window.input(0))), *frame, in);
         enter_top();
         continue;

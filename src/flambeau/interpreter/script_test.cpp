@@ -49,6 +49,11 @@ class Line:
   def area(self: __torch__.Line,
     x: int) -> int:
     return 0
+def convolution(w: Tensor) -> Tuple[Tensor, List[int], bool]:
+  q = torch.quantize_per_tensor(w, 0.5, 0, 12)
+  p = ops.quantized.conv2d_prepack(q, None, [2, 1], [0, 0], [1, 1], 1)
+  weight, bias, = (p).unpack()
+  return (weight, (p).stride(), torch.__is__(bias, None))
 def double(x: int) -> int:
   if torch.lt(x, 0):
     ops.prim.RaiseException("negative", "builtins.ValueError")
@@ -140,8 +145,8 @@ TEST_F(ScriptTest, LeavesWhatItEntered) {
     ASSERT_EQ(error.frames().size(), 2U);
     EXPECT_EQ(error.frames()[1].range.text(), "RaiseException");
     const std::string text = traceback_text(error);
-    EXPECT_NE(text.find("line 49, in __torch__.within"), std::string::npos) << text;
-    EXPECT_NE(text.find("line 40, in __torch__.double"), std::string::npos) << text;
+    EXPECT_NE(text.find("line 54, in __torch__.within"), std::string::npos) << text;
+    EXPECT_NE(text.find("line 45, in __torch__.double"), std::string::npos) << text;
     EXPECT_NE(text.find("<--- HERE"), std::string::npos) << text;
   }
   EXPECT_EQ(joined(log), "in out in out ");
@@ -168,6 +173,14 @@ TEST_F(ScriptTest, BuiltinsCallScripts) {
   std::vector<int64_t> numbers;
   for (const IValue& item : sorted.items()) numbers.push_back(item.as_int());
   EXPECT_EQ(numbers, (std::vector<int64_t>{1, 1, 2, 3}));
+}
+
+TEST_F(ScriptTest, PackedWeightsAnswer) {
+  const IValue given = run("convolution", {Tensor::zeros(DType::kFloat32, Dims{2, 1, 3, 3})});
+  EXPECT_EQ(given.items().at(0).as_tensor().sizes(), (Dims{2, 1, 3, 3}));
+  EXPECT_EQ(given.items().at(1).items().at(0).as_int(), 2);
+  EXPECT_EQ(given.items().at(1).items().at(1).as_int(), 1);
+  EXPECT_TRUE(given.items().at(2).as_bool());
 }
 
 TEST_F(ScriptTest, InterfacesByTheObjectsClass) { EXPECT_EQ(run("areas", {3}).as_int(), 90); }

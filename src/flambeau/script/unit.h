@@ -189,10 +189,6 @@ class Unit {
   std::span<const std::shared_ptr<Function>> functions() const { return functions_; }
   void set_resolver(Resolver resolver) { resolver_ = std::move(resolver); }
 
-  // Runs operators on constants while functions are compiled; without one, a few are known.
-  void set_evaluator(Evaluator evaluator) { evaluator_ = std::move(evaluator); }
-  const Evaluator& evaluator() const { return evaluator_; }
-
   // Held by whoever compiles: a unit has one compiler at a time.
   std::recursive_mutex& compiler_lock() const { return *lock_; }
   int64_t next_warn_id() { return next_warn_id_++; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "flambeau/archive/pickle/writer.h"
 #include "flambeau/base/error.h"
 #include "flambeau/script/types/text.h"
@@ -30,6 +32,8 @@ std::string ValuePickler::pickle(const IValue& value) {
   storages_.clear();
   classes_.clear();
   made_.clear();
+  native_tensors_.clear();
+  native_depth_ = 0;
   Node* root = save(value, 0);
   return pickle::write_torch(*root);
 }
@@ -72,7 +76,7 @@ Node* ValuePickler::save(const IValue& value, int depth, uint32_t copies) {
 Node* ValuePickler::save_boxed(const IValue& value, int depth) {
   switch (value.tag()) {
     case IValue::Tag::kTensor:
-      return save_tensor(value.as_tensor());
+      return native_depth_ == 0 ? save_tensor(value.as_tensor()) : save_native_tensor(value.as_tensor());
     case IValue::Tag::kComplex:
       return tree_.call(
           tree_.global("builtins", "complex"),
@@ -154,9 +158,25 @@ Node* ValuePickler::class_global(const std::string& qualified_name) {
 Node* ValuePickler::save_native(const std::string& name, const IValue& state, int depth) {
   classes_.push_back({name, nullptr});
   Node* object = tree_.call(class_global(name), tree_.tuple(), CallKind::kNewObject);
+  ++native_depth_;
   with_state(object, state, depth);
+  --native_depth_;
   mark_native_state(state);
   return object;
+}
+
+// Such objects share what they were made of, such as the bias of a cell and of its layer; weights are
+// unpacked anew for each.
+Node* ValuePickler::save_native_tensor(const Tensor& tensor) {
+  if (tensor.quantizer() != nullptr || tensor.storage() == nullptr) return save_tensor(tensor);
+  const auto [place, is_new] = native_tensors_.try_emplace({tensor.storage().get(), tensor.offset()});
+  if (is_new) {
+    place->second = {tensor.sizes(), save_tensor(tensor)};
+    return place->second.node;
+  }
+  if (place->second.sizes != tensor.sizes()) return save_tensor(tensor);
+  Tree::set_memoized(place->second.node);
+  return place->second.node;
 }
 
 // What a method gave has a second owner while it is written.
@@ -182,6 +202,27 @@ void ValuePickler::mark_native_state(const IValue& state) {
   }
 }
 
+// What __getstate__ took out of such an object is still owned by it, but for the weight.
+void ValuePickler::mark_owned(const IValue& state, const Object& native) {
+  if (!hooks_.native_state || !native.class_name.starts_with(kNativeClassPrefix)) return;
+  const IValue held = hooks_.native_state(native);
+  if (!state.is(IValue::Tag::kTuple) || !held.is(IValue::Tag::kTuple)) return;
+  std::unordered_set<const Storage*> owned;
+  const auto own = [&](const IValue& value) {
+    if (value.is(IValue::Tag::kTensor)) owned.insert(value.as_tensor().storage().get());
+  };
+  for (size_t i = 1; i < held.items().size(); ++i) {
+    own(held.items()[i]);
+    if (i > 1 && held.items()[i].is(IValue::Tag::kList)) {
+      for (const IValue& element : held.items()[i].items()) own(element);
+    }
+  }
+  for (const IValue& item : state.items()) {
+    if (item.is(IValue::Tag::kTensor) && owned.contains(item.as_tensor().storage().get()))
+      Tree::set_memoized(done_.at(item.identity()));
+  }
+}
+
 Node* ValuePickler::save_object(const IValue& value, int depth) {
   const ObjectBox& object = value.as_object();
   const std::shared_ptr<const Class>& type = object.type;
@@ -198,7 +239,11 @@ Node* ValuePickler::save_object(const IValue& value, int depth) {
     }
     if (!hooks_.get_state) cannot_save(value, "its __getstate__ would have to run");
     made_.push_back(hooks_.get_state(**type->find_method("__getstate__"), value));
-    return with_state(node, made_.back(), depth);
+    with_state(node, made_.back(), depth);
+    for (const IValue& slot : object.slots) {
+      if (slot.is(IValue::Tag::kNative)) mark_owned(made_.back(), slot.as_native().object);
+    }
+    return node;
   }
   Node* state = tree_.dict();
   for (size_t i = 0; i < object.slots.size(); ++i) {

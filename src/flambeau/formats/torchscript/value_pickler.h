@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -53,6 +54,8 @@ class ValuePickler {
   pickle::Node* save_native(const std::string& name, const IValue& state, int depth);
   pickle::Node* with_state(pickle::Node* object, const IValue& state, int depth);
   void mark_native_state(const IValue& state);
+  void mark_owned(const IValue& state, const Object& native);
+  pickle::Node* save_native_tensor(const Tensor& tensor);
   pickle::Node* save_tensor(const Tensor& tensor);
   pickle::Node* save_sparse(const Tensor& tensor);
   pickle::Node* save_storage(const Tensor& tensor);
@@ -67,6 +70,13 @@ class ValuePickler {
   pickle::Tree tree_;
   std::unordered_map<const void*, pickle::Node*> done_;  // null while it is being written
   std::unordered_map<const Storage*, pickle::Node*> storage_nodes_;
+  // Tensors in native objects, by storage and offset.
+  struct NativeTensor {
+    Dims sizes;
+    pickle::Node* node = nullptr;
+  };
+  std::map<std::pair<const Storage*, int64_t>, NativeTensor> native_tensors_;
+  int native_depth_ = 0;  // native objects inside of each other
   // Of what was made for the pickle alone, so that no two have one address.
   std::deque<IValue> made_;
   std::vector<Tensor> storages_;

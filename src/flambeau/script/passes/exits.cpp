@@ -40,6 +40,8 @@ class ExitTransformer {
     no->insert_before(place);
     true_ = yes->output();
     false_ = no->output();
+    // Made first, so that it stands behind the others.
+    uninitialized(TypeKind::kBool);
   }
 
   void run() { transform(graph_.block()); }

@@ -3,6 +3,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/script/ir/walk.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/script/unit.h"
 
@@ -25,7 +26,7 @@ const Function* callee_of(const Node& node, const Unit& unit) {
   }
   if (!node.is(NodeKind::kCallMethod) || !node.input(0)->type().is(TypeKind::kClass)) return nullptr;
   const std::shared_ptr<Class> found = unit.find_class(node.input(0)->type().name());
-  if (found == nullptr || found->is_interface()) return nullptr;
+  if (found == nullptr || found->is_interface() || is_native_class(found->qualified_name())) return nullptr;
   const std::shared_ptr<Function>* method = found->find_method(node.name);
   return method == nullptr ? nullptr : method->get();
 }
