@@ -5,7 +5,8 @@
 Both sides call the operator in a loop in C++ with the same tensors, bound once: ours by ops::call, PyTorch's through its dispatcher,
 boxed, in inference mode (torch_loop.py). Results are made anew by each call. A turn takes some milliseconds; the sides take turns, and
 the ratio is PyTorch's time over ours, the median of the rounds: above 1 ours is faster. With one thread the processor's time counts, with more
-the clock's. Both keep the memory that results give back (TUNABLES): how often malloc asks the system anew depends on what else a
+the clock's, which says nothing on a machine that has other work: PyTorch's threads wait for each other, and a call of a microsecond
+takes thirty thousand where one of them is not running. Both keep the memory that results give back (TUNABLES): how often malloc asks the system anew depends on what else a
 process did, and costs more than most operators. Fails when the geometric mean of all cases is
 below 1, or a case below 0.5 that reasons.json does not explain.
 """
