@@ -188,6 +188,10 @@ class Unit {
   std::span<const std::shared_ptr<Class>> classes() const { return classes_; }
   std::span<const std::shared_ptr<Function>> functions() const { return functions_; }
   void set_resolver(Resolver resolver) { resolver_ = std::move(resolver); }
+  // Runs operators on constants while functions are compiled; without one, a few are known. Set before
+  // anything is compiled.
+  const Evaluator& evaluator() const { return evaluator_; }
+  void set_evaluator(Evaluator evaluator) { evaluator_ = std::move(evaluator); }
 
   // Held by whoever compiles: a unit has one compiler at a time.
   std::recursive_mutex& compiler_lock() const { return *lock_; }

@@ -78,7 +78,12 @@ void Emitter::finish_returns(const Node& definition, ir::Block& block) {
 
 void Emitter::emit_block(const Node& statements) {
   for (const Node* statement : statements.children) {
-    emit_statement(*statement);
+    try {
+      emit_statement(*statement);
+    } catch (Error& error) {
+      syntax::locate(error, range(*statement));
+      throw;
+    }
     // What follows is never reached.
     if (exits(frame().block())) return;
   }

@@ -60,7 +60,9 @@ std::string dotted_name(const Node& node) {
   return name;
 }
 
-Type read_type(const Unit& unit, const OuterNames& names, const Tree& tree, const Node& node) {
+namespace {
+
+Type read_type_inside(const Unit& unit, const OuterNames& names, const Tree& tree, const Node& node) {
   const SourceRange place = tree.range(node);
   switch (node.kind) {
     case Kind::kNone:
@@ -92,6 +94,17 @@ Type read_type(const Unit& unit, const OuterNames& names, const Tree& tree, cons
   const std::string name = dotted_name(node);
   if (name.empty()) fail_at(place, ErrorCode::kInvalidArgument, "this is no type");
   return read_named_type(names, tree, node, name);
+}
+
+}  // namespace
+
+Type read_type(const Unit& unit, const OuterNames& names, const Tree& tree, const Node& node) {
+  try {
+    return read_type_inside(unit, names, tree, node);
+  } catch (Error& error) {
+    syntax::locate(error, tree.range(node));
+    throw;
+  }
 }
 
 std::optional<BroadcastingList> read_broadcasting_list(const Tree& tree, const Node& node) {

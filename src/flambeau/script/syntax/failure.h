@@ -15,4 +15,7 @@ namespace flambeau::script::syntax {
 // Of a text that is no script, or one that makes no sense: Error(kCorrupt).
 [[noreturn]] void fail_at(const SourceRange& range, std::string message, std::string remedy = {});
 
+// For errors that pass by: gives one that names no place this one.
+void locate(Error& error, const SourceRange& range);
+
 }  // namespace flambeau::script::syntax
