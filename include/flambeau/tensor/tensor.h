@@ -110,7 +110,8 @@ class Tensor {
   int64_t byte_stride(size_t d) const {
     return element_count() == 0 ? 0 : strides()[d] * static_cast<int64_t>(element_size());
   }
-  // Bytes the elements take when packed together; for sparse tensors, of all parts.
+  // Bytes the elements take when packed together; for sparse tensors, of all parts. The largest number where
+  // no number is large enough.
   uint64_t byte_count() const;
   bool is_contiguous() const;
 

@@ -1,7 +1,9 @@
 #include "flambeau/tensor/tensor.h"
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <limits>
 
 #include <algorithm>
 
@@ -176,7 +178,11 @@ uint64_t Tensor::byte_count() const {
   }
   const DTypeInfo& info = dtype_info(dtype_);
   const auto count = static_cast<uint64_t>(element_count());
-  return (count + info.per_byte - 1) / info.per_byte * info.size;
+  uint64_t bytes = 0;
+  // A view may repeat its elements more often than memory has bytes: then there is no room for it anywhere.
+  if (__builtin_mul_overflow((count + info.per_byte - 1) / info.per_byte, uint64_t{info.size}, &bytes))
+    return std::numeric_limits<uint64_t>::max();
+  return bytes;
 }
 
 bool Tensor::is_contiguous() const {

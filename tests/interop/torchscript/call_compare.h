@@ -8,8 +8,8 @@
 
 namespace flambeau::torchscript_calls {
 
-// Empty where they are the same, else the kind of difference, and behind a colon what differs. `expected` is as Python saw it: a named tuple
-// is a dict with its name, an enumerator too.
+// Empty where they are the same, else the kind of difference, and behind a colon what differs. `expected` is
+// as Python saw it: a named tuple is a dict with its name, an enumerator too.
 std::string difference(const script::IValue& ours, const script::IValue& expected);
 
 }  // namespace flambeau::torchscript_calls

@@ -28,6 +28,14 @@ const IValue* constant_of_kind(const Value* value, IValue::Tag tag) {
   return node.is(NodeKind::kConstant) && node.constant.is(tag) ? &node.constant : nullptr;
 }
 
+// Texts that double with each line of a file would not fit into memory: what is longer is left to whoever
+// runs it, with his limits. Tuples share their elements.
+constexpr size_t kLongestText = size_t{1} << 20;
+
+bool is_modest(const IValue& value) {
+  return !value.is(IValue::Tag::kString) || value.as_string().size() <= kLongestText;
+}
+
 class Propagator {
  public:
   Propagator(const Unit& unit, const Evaluator& evaluator) : unit_(unit), evaluator_(evaluator) {}
@@ -227,6 +235,9 @@ class Propagator {
   void fold(Node& node) {
     const std::optional<std::vector<IValue>> outputs = evaluate(node);
     if (!outputs || outputs->size() != node.outputs().size()) return;
+    for (const IValue& output : *outputs) {
+      if (!is_modest(output)) return;
+    }
     for (size_t i = 0; i < outputs->size(); ++i) {
       const IValue& value = (*outputs)[i];
       if (!can_be_constant(value)) continue;
