@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include "flambeau/error.h"
@@ -56,7 +57,8 @@ bool is_script_file(const std::shared_ptr<Mapping>& mapping) {
 
 bool is_script_file(const std::string& path) {
   try {
-    return path != "-" && is_script_file(open_model_file(path));
+    // A pipe can be read once: it is left to who reads programs.
+    return std::filesystem::is_regular_file(path) && is_script_file(open_model_file(path));
   } catch (const Error&) {
     return false;
   }

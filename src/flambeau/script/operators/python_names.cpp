@@ -114,8 +114,7 @@ constexpr auto kNumbers = std::to_array<NamedNumber>({
     {"float", 6},
     {"float64", 7},
     {"double", 7},
-    {"complex32", 8},
-    {"chalf", 8},
+    {"complex32", 8},  // not chalf: that is an operator
     {"complex64", 9},
     {"cfloat", 9},
     {"complex128", 10},
