@@ -234,6 +234,7 @@ TEST(HostileScripts, Bombs) {
   std::string ifs;
   for (size_t i = 0; i < 40; ++i) ifs += "    if bool(x):\n      x = x + 1\n    else:\n      x = x + 2\n";
   const std::string tuples = count_up(60, "    t@ = (t#, t#)\n");
+  const std::string sums = count_up(60, "    t@ = torch.add(t#, t#)\n");
   const std::string calls =
       "def f0(x: int) -> int:\n  return x\n" +
       count_up(60, "def f@(x: int) -> int:\n  return torch.add(__torch__.f#(x), __torch__.f#(x))\n");
@@ -245,12 +246,12 @@ TEST(HostileScripts, Bombs) {
       {"tuples that double, of a constant", archive(forward("    t0 = (1, 1)\n" + tuples)),
        "line 18: a type is made of over 16384 types"},
       {"lists that double", archive(forward("    t0 = [x]\n" + count_up(60, "    t@ = [t#]\n"))), "fine"},
-      {"sums that double", archive(forward("    t0 = x\n" + count_up(60, "    t@ = torch.add(t#, t#)\n"))),
-       "fine"},
-      {"texts that double",
-       archive(forward("    t0 = \"ab\"\n" + count_up(60, "    t@ = torch.add(t#, t#)\n"))), "fine"},
-      {"constant lists that double",
-       archive(forward("    t0 = [1, 2]\n" + count_up(60, "    t@ = torch.add(t#, t#)\n"))), "fine"},
+      {"sums that double", archive(forward("    t0 = x\n" + sums)), "fine"},
+      {"texts that double", archive(forward("    t0 = \"ab\"\n" + sums)), "fine"},
+      {"texts that double, and are used",
+       archive(forward("    t0 = \"ab\"\n" + sums + "    x = torch.len(t60)\n")), "memory"},
+      {"lists that double, and are used",
+       archive(forward("    t0 = [1, 2]\n" + sums + "    x = torch.len(t60)\n")), "memory"},
       {"calls that double", archive(forward("    y = __torch__.f60(x)\n", calls)), "steps"},
       {"classes that double", archive(forward("    y = annotate(Optional[__torch__.C60], None)\n", classes)),
        "fine"},
