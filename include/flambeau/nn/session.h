@@ -21,7 +21,8 @@ class Library;
 }  // namespace flambeau::ops
 namespace flambeau::symbolic {
 class Expr;
-}
+class SymInt;
+}  // namespace flambeau::symbolic
 
 namespace flambeau::nn {
 
@@ -40,6 +41,11 @@ class Observer {
   virtual void read_size(const Tensor& /*tensor*/, std::optional<size_t> /*dim*/) {}
   // The model requires something of sizes that nobody knows yet.
   virtual void check(const symbolic::Expr& /*condition*/, const std::string& /*message*/) {}
+  // The model's code is no C++: the line of it that runs now, as Python writes it. Empty: it is C++ again.
+  virtual void set_line(std::string /*line*/) {}
+  // The example's number for one that is not known, which the trace then relies on; nothing where data
+  // decides, or where nobody traces.
+  virtual std::optional<int64_t> specialize(const symbolic::SymInt& /*number*/) { return {}; }
   // Who writes down what cond(), while_loop() and map() do; null: they are followed.
   virtual ControlFlow* control_flow() { return nullptr; }
 };

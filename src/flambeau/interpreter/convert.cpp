@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "flambeau/base/error.h"
 
 namespace flambeau::interpreter {
@@ -16,12 +18,29 @@ TensorList tensors_of(const std::vector<IValue>& items) {
   return tensors;
 }
 
+bool has_symbols(const std::vector<IValue>& items) {
+  return std::ranges::any_of(items, [](const IValue& item) { return item.is(Tag::kSymbolic); });
+}
+
+SymIntList symbols_of(const std::vector<IValue>& items) {
+  SymIntList numbers;
+  for (const IValue& item : items) {
+    if (item.is(Tag::kSymbolic)) {
+      numbers.push_back(item.as_symbolic().get<SymInt>());
+    } else {
+      numbers.push_back(item.is(Tag::kBool) ? int64_t{item.as_bool()} : item.as_int());
+    }
+  }
+  return numbers;
+}
+
 Value list_value(const std::vector<IValue>& items, const Type& element) {
   switch (element.without_optional().kind()) {
     case TypeKind::kTensor:
       return tensors_of(items);
     case TypeKind::kInt:
     case TypeKind::kSymInt: {
+      if (has_symbols(items)) return symbols_of(items);
       Dims numbers;
       for (const IValue& item : items)
         numbers.push_back(item.is(Tag::kBool) ? item.as_bool() : item.as_int());
@@ -49,6 +68,10 @@ Value list_value(const std::vector<IValue>& items, const Type& element) {
       return values;
     }
   }
+}
+
+IValue number_of(const SymInt& number) {
+  return number.is_literal() ? IValue(number.literal()) : IValue::symbolic(number);
 }
 
 IValue list_of(const Type& element, auto&& items) {
@@ -88,6 +111,8 @@ Value to_value(const IValue& value) {
       return list_value(value.items(), value.as_list().element);
     case Tag::kNative:
       return value.as_native().object;
+    case Tag::kSymbolic:
+      return value.as_symbolic();
     case Tag::kDict:
     case Tag::kObject:
     case Tag::kEnum:
@@ -185,10 +210,10 @@ IValue to_ivalue(Value value) {
     IValue operator()(Device device) const { return device; }
     IValue operator()(Layout layout) const { return static_cast<int64_t>(layout); }
     IValue operator()(MemoryFormat format) const { return static_cast<int64_t>(format); }
-    IValue operator()(const SymInt& number) const { return number.literal(); }
+    IValue operator()(const SymInt& number) const { return number_of(number); }
     IValue operator()(const SymIntList& list) const {
       std::vector<IValue> made;
-      for (const SymInt& number : list) made.emplace_back(number.literal());
+      for (const SymInt& number : list) made.push_back(number_of(number));
       return IValue::list(TypeKind::kInt, std::move(made));
     }
     IValue operator()(Object& object) const { return IValue::native(std::move(object)); }

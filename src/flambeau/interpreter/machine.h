@@ -15,11 +15,10 @@
 
 #include "flambeau/interpreter/program.h"
 #include "flambeau/interpreter/stack.h"
+#include "flambeau/interpreter/traceback.h"
 #include "flambeau/ops/mechanism/context.h"
 
 namespace flambeau::interpreter {
-
-struct TraceFrame;
 
 // What a script may do to the world around it. Nothing, unless granted.
 enum class Capability : uint32_t {
@@ -39,6 +38,8 @@ struct MachineOptions {
   kernels::Generator* generator = nullptr;       // null: drawing random numbers throws
   bool is_grad_enabled = true;                   // what scripts are told that ask
   DType default_dtype = DType::kFloat32;         // of tensors made of floats
+  // While tracing: the example's number for one that is not known, where an operator takes no such ones.
+  std::function<int64_t(const symbolic::SymInt&)> specialize = {};
 };
 
 class Machine {
@@ -61,6 +62,7 @@ class Machine {
   const Program& program() const { return *program_; }
   ops::Context& context() { return context_; }
   MachineOptions& options() { return options_; }
+  const MachineOptions& options() const { return options_; }
 
   // ---- for builtins
   bool is_granted(uint32_t needed) const { return (needed & ~options_.granted) == 0; }
@@ -77,6 +79,9 @@ class Machine {
   IValue run_inside(const Code& code, std::vector<IValue> arguments);
   // An object's method, from inside of a builtin.
   IValue call_inside(const IValue& object, std::string_view method, std::vector<IValue> arguments);
+
+  // Where the run is, outermost first.
+  std::vector<TraceFrame> where() const { return trace(0); }
 
   // Room for the arguments of an operator, used again and again.
   class Scratch {

@@ -47,6 +47,21 @@ bool fits_as_it_is(const Value& value, const Type& type) {
   }
 }
 
+// Numbers that are not known are sizes and scalars alone: others become the example's.
+[[gnu::cold]] Value specialized(Value value, const Type& type, const Machine& machine) {
+  const auto& specialize = machine.options().specialize;
+  if (const SymInt* const number = value.get_if<SymInt>()) {
+    if (type.is(TypeKind::kSymInt) || type.is(TypeKind::kNumber)) return value;
+    const int64_t known = specialize(*number);
+    return type.is(TypeKind::kFloat) ? Value(static_cast<double>(known)) : Value(known);
+  }
+  const SymIntList* const numbers = value.get_if<SymIntList>();
+  if (numbers == nullptr || (type.is(TypeKind::kList) && type.element().is(TypeKind::kSymInt))) return value;
+  Dims known;
+  for (const SymInt& number : *numbers) known.push_back(specialize(number));
+  return known;
+}
+
 }  // namespace
 
 std::unique_ptr<OperatorSite> make_site(const ops::Library& library, const OperatorEntry& entry,
@@ -97,7 +112,10 @@ void call_operator(const OperatorSite& site, Call& call) {
     }
     Value value = to_value(given, *argument.type);
     // None is refused where it must be, and other kinds become what they can.
-    if (!fits_as_it_is(value, *argument.type)) value = ops::fit_argument(site.op->schema, i, value);
+    if (!fits_as_it_is(value, *argument.type)) {
+      if (machine.options().specialize) value = specialized(std::move(value), *argument.type, machine);
+      value = ops::fit_argument(site.op->schema, i, value);
+    }
     arguments->push_back(std::move(value));
   }
   std::vector<Value> results = ops::call(machine.context(), *site.op, *arguments);

@@ -19,7 +19,9 @@ namespace flambeau::interpreter {
 
 class Program {
  public:
-  Program(std::shared_ptr<const script::Unit> unit, std::shared_ptr<const ops::Library> library);
+  // `builtins`: for whoever wants to see or to answer their calls.
+  Program(std::shared_ptr<const script::Unit> unit, std::shared_ptr<const ops::Library> library,
+          Builtins builtins = {});
 
   const script::Unit& unit() const { return *unit_; }
   const ops::Library& library() const { return *library_; }

@@ -84,7 +84,7 @@ class Exporter {
         tracer_(program_.graph(), env_),
         flow_(env_) {
     env_.tracer = &tracer_;
-    env_.set_where([] { return location_text(nn::where()); });
+    env_.set_where([this] { return stack_.line(); });
     tracer_.lift = [this](const Tensor& tensor) -> graph::Value& { return lift(tensor); };
     tracer_.merges_strides = true;
     tracer_.metadata = [this] { return node_metadata(); };
@@ -94,6 +94,10 @@ class Exporter {
     stack_.on_check = [this](const symbolic::Expr& condition, const std::string& message) {
       env_.check(condition, message);
       env_.tracer->take_name(condition);
+    };
+    stack_.on_specialize = [this](const SymInt& number) -> std::optional<int64_t> {
+      if (env_.has_unbacked(number.expr())) return std::nullopt;
+      return env_.specialize(number);
     };
     stack_.flow = &flow_;
     if (!options.preserved.empty()) {
@@ -235,7 +239,7 @@ class Exporter {
     try {
       return module_.call(given.positional, given.keywords);
     } catch (Error& error) {
-      error.add_location("traced", location_text(nn::where()));
+      error.add_location("traced", stack_.line());
       throw;
     }
   }
@@ -301,7 +305,7 @@ class Exporter {
 
   graph::StringMap node_metadata() const {
     const std::string stack = stack_.text();
-    return {{"stack_trace", location_text(nn::where())},
+    return {{"stack_trace", stack_.line()},
             {"nn_module_stack", stack.empty() ? std::string(kNoModule) : stack}};
   }
 

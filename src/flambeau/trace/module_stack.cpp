@@ -32,6 +32,8 @@ std::string ModuleStack::text() const {
   return text;
 }
 
+std::string ModuleStack::line() const { return line_.empty() ? location_text(nn::where()) : line_; }
+
 std::string location_text(const std::source_location& where) {
   return fmt::format("File \"{}\", line {}, in {}", where.file_name(), where.line(), where.function_name());
 }

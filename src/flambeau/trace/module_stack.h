@@ -23,9 +23,14 @@ class ModuleStack : public nn::Observer {
   void check(const symbolic::Expr& condition, const std::string& message) override {
     if (on_check) on_check(condition, message);
   }
+  void set_line(std::string line) override { line_ = std::move(line); }
+  std::optional<int64_t> specialize(const symbolic::SymInt& number) override {
+    return on_specialize ? on_specialize(number) : std::nullopt;
+  }
   nn::ControlFlow* control_flow() override { return flow; }
   std::function<void(const Tensor&, std::optional<size_t>)> on_read_size;
   std::function<void(const symbolic::Expr&, const std::string&)> on_check;
+  std::function<std::optional<int64_t>(const symbolic::SymInt&)> on_specialize;
   nn::ControlFlow* flow = nullptr;
   // A module is called, or has been: its full name, "fc@1" the second time, and ((arguments), {}) or the
   // result.
@@ -34,10 +39,13 @@ class ModuleStack : public nn::Observer {
 
   // As programs hold it: "L__self__,,Net;L__self__fc@1,fc,torch.nn.modules.linear.Linear".
   std::string text() const;
+  // The line of the model that runs now: "File \"net.cpp\", line 12, in Tensor Net::forward(Tensor)".
+  std::string line() const;
 
  private:
   std::unordered_map<const nn::Module*, std::string> names_;
   std::unordered_map<const nn::Module*, size_t> calls_;
+  std::string line_;                                       // of a model that is no C++
   std::vector<std::pair<std::string, std::string>> open_;  // names, and as text() has them
 };
 

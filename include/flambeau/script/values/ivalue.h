@@ -18,6 +18,7 @@
 
 namespace flambeau {
 class Type;
+class Value;
 struct Object;
 }  // namespace flambeau
 
@@ -34,6 +35,7 @@ struct ObjectBox;
 struct EnumBox;
 struct FutureBox;
 struct NativeBox;
+struct SymbolicBox;
 
 class IValue {
  public:
@@ -53,8 +55,9 @@ class IValue {
     kDict,
     kObject,
     kEnum,
-    kFuture,  // and Await
-    kNative,  // an object of ops::Library's classes, or a Generator
+    kFuture,    // and Await
+    kNative,    // an object of ops::Library's classes, or a Generator
+    kSymbolic,  // a number that is not known, while a script is traced
   };
 
   IValue() = default;                                                  // None
@@ -78,6 +81,8 @@ class IValue {
   static IValue object(std::shared_ptr<const Class> type);
   static IValue enumerator(std::shared_ptr<const Class> type, std::string name, IValue value);
   static IValue native(Object object);
+  // A SymInt, which stands for an int; or a traced tensor of one element, which stands for a bool or a float.
+  static IValue symbolic(const Value& value);
   // A result that `make` gives when it is first waited for.
   static IValue future(const Type& element, std::function<IValue()> make);
   static IValue awaitable(const Type& element, std::function<IValue()> make);
@@ -136,6 +141,7 @@ class IValue {
   EnumBox& as_enum() const;
   FutureBox& as_future() const;
   NativeBox& as_native() const;
+  const Value& as_symbolic() const;
 
   // The heap object of a boxed value: what `is` compares. Null for the others.
   const void* identity() const { return is_boxed() ? data_.box : nullptr; }

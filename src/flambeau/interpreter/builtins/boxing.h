@@ -128,11 +128,11 @@ void give(Call& call, std::tuple<R...>&& results) {
 [[noreturn, gnu::cold]] void fail_count(const Call& call, size_t expected);
 
 template <typename R, typename... A>
-void call_function(AnyFunction any, Call& call) {
+void call_function(const Builtin& builtin, Call& call) {
   if (call.size() != sizeof...(A)) [[unlikely]]
     fail_count(call, sizeof...(A));
   [&]<size_t... I>(std::index_sequence<I...>) {
-    auto* const function = reinterpret_cast<R (*)(A...)>(any);
+    auto* const function = reinterpret_cast<R (*)(A...)>(builtin.function);
     if constexpr (std::is_void_v<R>) {
       function(Unboxed<A>::of(call[I])...);
     } else {
@@ -141,13 +141,13 @@ void call_function(AnyFunction any, Call& call) {
   }(std::index_sequence_for<A...>());
 }
 template <typename R, typename... A>
-void call_with(AnyFunction any, Call& call) {
+void call_with(const Builtin& builtin, Call& call) {
   if constexpr (sizeof...(A) > 0) {
     if (call.size() != sizeof...(A)) [[unlikely]]
       fail_count(call, sizeof...(A));
   }
   [&]<size_t... I>(std::index_sequence<I...>) {
-    auto* const function = reinterpret_cast<R (*)(Call&, A...)>(any);
+    auto* const function = reinterpret_cast<R (*)(Call&, A...)>(builtin.function);
     if constexpr (std::is_void_v<R>) {
       function(call, Unboxed<A>::of(call[I])...);
     } else {

@@ -82,13 +82,16 @@ struct ParameterKind {
 };
 
 struct Builtin {
-  void (*caller)(AnyFunction function, Call& call) = nullptr;
+  void (*caller)(const Builtin& builtin, Call& call) = nullptr;
   AnyFunction function = nullptr;
   std::vector<ParameterKind> parameters = {};
   uint32_t needs = 0;     // what the caller of the machine must have granted: Capability
   std::string name = {};  // "aten::add.int"
+  // Of one that stands before another: that other, and what it needs besides.
+  const Builtin* inner = nullptr;
+  void* data = nullptr;
 
-  void operator()(Call& call) const { caller(function, call); }
+  void operator()(Call& call) const { caller(*this, call); }
 };
 
 // All of them by name. A value; nobody changes it once a program has it.
@@ -99,9 +102,23 @@ class Builtins {
   const Builtin* find(std::string_view name) const;
   std::vector<std::string> names() const;
   void add(Builtin builtin);
+  // Every one of them is called through what `make` gives for it, where that gives something.
+  template <typename Make>
+  void replace(Make&& make) {
+    for (auto& [name, builtin] : by_name_) {
+      Builtin made = make(*builtin);
+      if (made.caller == nullptr) continue;
+      made.name = builtin->name;
+      made.needs = builtin->needs;
+      made.inner = builtin.get();
+      // Its name is the key, and must stay where it is.
+      replaced_.push_back(std::exchange(builtin, std::make_unique<Builtin>(std::move(made))));
+    }
+  }
 
  private:
   std::unordered_map<std::string_view, std::unique_ptr<Builtin>> by_name_;
+  std::vector<std::unique_ptr<Builtin>> replaced_;
 };
 
 }  // namespace flambeau::interpreter

@@ -101,6 +101,9 @@ void add_text(Call& call, const IValue& value, int depth, std::string& text) {
     case Tag::kNative:
       text += fmt::format("<{} object>", value.as_native().object.class_name);
       return;
+    case Tag::kSymbolic:
+      text += value.as_symbolic().summary();
+      return;
   }
 }
 

@@ -59,6 +59,11 @@ Type type_within(const IValue& value, int depth) {
     case IValue::Tag::kNative:
       if (value.as_native().object.class_name == kGeneratorClass) return TypeKind::kGenerator;
       return Type::class_named(value.as_native().object.class_name);
+    case IValue::Tag::kSymbolic: {
+      const Tensor* const tensor = value.as_symbolic().get_if<Tensor>();
+      if (tensor == nullptr) return TypeKind::kInt;
+      return tensor->dtype() == DType::kBool ? TypeKind::kBool : TypeKind::kFloat;
+    }
   }
   return TypeKind::kAny;
 }

@@ -62,6 +62,7 @@ class Comparison {
       case IValue::Tag::kTensor:
       case IValue::Tag::kObject:
       case IValue::Tag::kFuture:
+      case IValue::Tag::kSymbolic:
         return a.identity() == b.identity();
     }
     return false;

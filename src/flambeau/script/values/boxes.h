@@ -119,6 +119,11 @@ struct NativeBox : IValue::Box {
   Object object;
 };
 
+struct SymbolicBox : IValue::Box {
+  explicit SymbolicBox(Value made) : Box(IValue::Tag::kSymbolic), value(std::move(made)) {}
+  Value value;
+};
+
 // The bits of a value that a dict's key may be; throws Error(kInvalidArgument) for others.
 uint64_t hash_of(const IValue& key);
 // As TorchScript compares: numbers, strings, tuples, lists and dicts by value, tensors and objects by

@@ -44,6 +44,8 @@ std::string_view tag_name(IValue::Tag tag) {
       return "Future";
     case IValue::Tag::kNative:
       return "a native object";
+    case IValue::Tag::kSymbolic:
+      return "a number that is not known yet";
   }
   return "nothing known";
 }
@@ -96,6 +98,11 @@ std::complex<double> IValue::as_complex() const {
 
 const std::string& IValue::as_string() const {
   return static_cast<const StringBox&>(*need(Tag::kString).data_.box).text;
+}
+
+IValue IValue::symbolic(const Value& value) { return IValue(new SymbolicBox(value)); }
+const Value& IValue::as_symbolic() const {
+  return static_cast<SymbolicBox&>(*need(Tag::kSymbolic).data_.box).value;
 }
 
 const Tensor& IValue::as_tensor() const { return tensor_box().tensor; }
@@ -174,6 +181,9 @@ void IValue::free_box(Box* box) noexcept {
         break;
       case Tag::kNative:
         delete static_cast<NativeBox*>(next);
+        break;
+      case Tag::kSymbolic:
+        delete static_cast<SymbolicBox*>(next);
         break;
       default:
         break;  // not on the heap
