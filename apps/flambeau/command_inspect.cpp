@@ -15,6 +15,7 @@
 #include "flambeau/program.h"
 #include "flambeau/report.h"
 #include "flambeau/tensor.h"
+#include "outputs/compiled.h"
 #include "reports.h"
 #include "script/script_files.h"
 #include "terminal.h"
@@ -60,8 +61,6 @@ std::string remarks(const CheckpointTensor& entry, SharedStorages& shared) {
 void spend_for(const CheckpointTensor& entry, ExpansionBudget& budget) {
   with_location("tensor", entry.name, [&] { budget.spend(entry.tensor); });
 }
-
-void print_heading(std::string_view text) { fmt::print("\n{}\n", styled(text, Style::kBold)); }
 
 // Of one that is decoded when it is read, what the file has.
 std::string type_of(const CheckpointTensor& entry) {
@@ -159,6 +158,7 @@ void print_inspection(const std::string& path, const std::shared_ptr<Mapping>& m
   if (package != nullptr) {
     for (const pt2::Model& model : package->models) print_program(model, options.limit);
   }
+  for (const CompiledModel& model : inspection.compiled) print_compiled(model, options.limit);
   // A program's weights are shown by module; one by one only with their statistics.
   if (inspection.checkpoint && (package == nullptr || options.statistics)) {
     for (const auto& [key, text] : inspection.metadata)

@@ -10,8 +10,6 @@ namespace {
 
 using Summary = graph::ProgramSummary;
 
-void print_heading(std::string_view text) { fmt::print("\n{}\n", styled(text, Style::kBold)); }
-
 void print_ports(std::string_view heading, const std::vector<Summary::Port>& ports) {
   print_heading(heading);
   Table table({"name", "type", "", ""});

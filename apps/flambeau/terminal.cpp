@@ -53,6 +53,8 @@ std::string styled(std::string_view text, Style style) {
   return fmt::format("{}{}\x1b[0m", code_of(style), text);
 }
 
+void print_heading(std::string_view text) { fmt::print("\n{}\n", styled(text, Style::kBold)); }
+
 void write_to_stderr(std::string_view text) {
   [[maybe_unused]] const size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
 }

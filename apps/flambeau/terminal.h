@@ -19,6 +19,9 @@ bool use_color(int fd);
 // The text, in color when standard output wants it.
 std::string styled(std::string_view text, Style style);
 
+// The title of a part, with an empty line before it.
+void print_heading(std::string_view text);
+
 // Says it on standard error, if that takes it: there is nowhere else to say that it does not.
 void write_to_stderr(std::string_view text);
 template <typename... Arguments>

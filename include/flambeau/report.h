@@ -18,6 +18,7 @@
 namespace flambeau {
 class Error;
 class Mapping;
+struct CompiledModel;
 struct FileDifferences;
 struct Inspection;
 struct RecordInfo;
@@ -50,6 +51,7 @@ json::Value of_inspection(const std::string& path, const std::shared_ptr<Mapping
                           const Inspection& inspection, const pt2::Package* package,
                           const InspectOptions& options, ThreadPool& pool);
 json::Value of_program(const pt2::Model& model);
+json::Value of_compiled(const CompiledModel& model);
 
 // SHA-256 of each record of an inspected file, in hexadecimal; of an index of shards, of each file.
 std::vector<std::string> record_digests(const std::shared_ptr<Mapping>& mapping,

@@ -226,6 +226,11 @@ json::Value of_inspection(const std::string& path, const std::shared_ptr<Mapping
     for (const pt2::Model& model : package->models) programs.push_back(of_program(model));
     value.set("programs", std::move(programs));
   }
+  if (!inspection.compiled.empty()) {
+    json::Array compiled;
+    for (const CompiledModel& model : inspection.compiled) compiled.push_back(of_compiled(model));
+    value.set("compiled", std::move(compiled));
+  }
   value.set("tensors", std::move(tensors));
   value.set("metadata", std::move(metadata));
   value.set("records", of_records(inspection.records, options.digests ? record_digests(mapping, inspection)

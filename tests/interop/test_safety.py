@@ -223,7 +223,6 @@ def test_libraries_and_sources(check, canary, tmp_path):
     report = check(zip_with(tmp_path / "a.pt2", records))
     assert report["kind"] == "pt2"
     finds(report, "model.so: compiled code")
-    finds(report, "model.cpp: belongs to a compiled model")
 
 
 def saved(path):

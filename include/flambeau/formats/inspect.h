@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/compiled.h"
 #include "flambeau/formats/file_kind.h"
 #include "flambeau/formats/outline.h"
 
@@ -49,7 +50,8 @@ struct Inspection {
   // What the file says of itself by name: safetensors' and GGUF's metadata.
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<OutlineLine> structure;
-  std::vector<std::string> globals;  // every name the pickles mention, sorted
+  std::vector<CompiledModel> compiled;  // of a package: libraries made of programs
+  std::vector<std::string> globals;     // every name the pickles mention, sorted
   // What is not shown, and why.
   std::vector<std::string> notes;
 };

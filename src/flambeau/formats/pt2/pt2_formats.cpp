@@ -6,6 +6,7 @@
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/formats/checkpoint_builder.h"
+#include "flambeau/formats/compiled/compiled_records.h"
 #include "flambeau/formats/expansion.h"
 #include "flambeau/formats/format.h"
 #include "flambeau/formats/inspecting.h"
@@ -69,6 +70,7 @@ void inspect_package(Inspecting& inspecting) {
       inspecting.archive().top_folder().empty() ? "PyTorch 2.5 to 2.7" : "PyTorch 2.8 or newer";
   inspecting.add_archive_version();
   inspecting.add_byte_order();
+  inspecting.result().compiled = read_compiled_models(inspecting.archive());
 }
 
 // The record "version" is the schema's here.
@@ -141,6 +143,7 @@ void check_package(safety::Checker& checker) {
     if (pickled.contains(name)) checker.check_payload(entry, true);
     const bool is_known = raw.contains(name) || saved.contains(name) || pickled.contains(name);
     if (is_known || name.starts_with(kExtra) || checker.is_marker(name)) continue;
+    if (is_part_of_compiled_model(name)) continue;
     checker.check_unaccounted(name, entry);
   }
   if (zeros > ExpansionBudget::kFree + ExpansionBudget::kFactor * checker.bytes().size()) {
@@ -149,6 +152,7 @@ void check_package(safety::Checker& checker) {
         fmt::format("has weights without values: loading it makes zeros of up to {} bytes for one", zeros),
         bit(Opening::kModel));
   }
+  check_compiled_models(checker);
   check_archive_programs(checker);
 }
 
