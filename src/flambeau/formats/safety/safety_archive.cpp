@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "flambeau/archive/elf/reader.h"
 #include "flambeau/base/ascii.h"
 #include "flambeau/formats/record_pickle.h"
 #include "flambeau/formats/safety/safety_checker.h"
@@ -30,12 +31,6 @@ bool is_asked_for(std::string_view lower) {
 }
 
 }  // namespace
-
-bool is_elf(ByteSpan bytes) {
-  return as_text(bytes).starts_with(
-      "\x7f"
-      "ELF");
-}
 
 void Checker::check_zip() {
   const bool is_sound = guarded("zip", "", [&] {
@@ -156,7 +151,7 @@ void Checker::check_unaccounted_bytes(const zip::Entry& entry) {
   guarded("zip", entry.name, [&] {
     const std::shared_ptr<Mapping> inner = contents(entry);
     const ByteSpan bytes = inner->bytes();
-    if (is_elf(bytes)) find(Severity::kDanger, "library", entry.name, "a program or shared library");
+    if (elf::looks_like_elf(bytes)) find(Severity::kDanger, "library", entry.name, "a program or shared library");
     if (lowered(entry.name).ends_with(".py")) {
       find(Severity::kDanger, "code", entry.name, "a source file, which using the file would run");
     }

@@ -121,8 +121,6 @@ class Checker {
   Openings affected_by_left_out_ = 0;
 };
 
-bool is_elf(ByteSpan bytes);
-
 // The check of a format whose reader refuses every byte that it does not account for.
 void check_by_opening(Checker& checker);
 // Of what Python unpickles from its first byte on, and torch.load(weights_only=True) refuses.

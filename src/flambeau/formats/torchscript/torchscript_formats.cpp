@@ -1,6 +1,7 @@
 // TorchScript's modules as kinds of file: torch.jit.save, for mobile interpreters, and the form before 1.3.
 #include <fmt/format.h>
 
+#include "flambeau/archive/elf/reader.h"
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/format.h"
@@ -47,7 +48,7 @@ void check_torchscript(safety::Checker& checker) {
     checker.guarded("zip", entry.name, [&] {
       const std::shared_ptr<Mapping> inner = checker.contents(entry);
       if (name.ends_with(".pkl")) return checker.check_pickle(inner->bytes(), entry.name);
-      if (safety::is_elf(inner->bytes()) || name.ends_with(".so")) {
+      if (elf::looks_like_elf(inner->bytes()) || name.ends_with(".so")) {
         checker.find(Severity::kDanger, "library", entry.name,
                      "compiled code, which loading the model would run");
       }
