@@ -44,7 +44,7 @@ template <typename T>
 std::vector<int64_t> window_starts(DType dtype, T sample, int64_t in, int64_t out, int64_t pool) {
   std::vector<int64_t> starts(static_cast<size_t>(out), in - pool);
   if (out < 2) return starts;
-  const auto rounded = [dtype](T value) -> T {
+  const auto rounded = [&](T value) -> T {
     if constexpr (std::is_same_v<T, float>) return kernels::rounded_to(dtype, value);
     return value;
   };
