@@ -18,5 +18,6 @@
 #include "flambeau/report.h"
 #include "flambeau/runtime.h"
 #include "flambeau/script.h"
+#include "flambeau/script_build.h"
 #include "flambeau/tensor.h"
 #include "flambeau/work.h"

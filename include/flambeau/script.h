@@ -29,6 +29,8 @@ class Library;
 
 namespace flambeau::script {
 
+class Class;
+
 struct ScriptLoadOptions {
   // Objects that have one are given their state by their own __setstate__, which is code of the file. False:
   // nothing of the file runs; such objects can be looked at and saved, not used.
@@ -107,6 +109,24 @@ class ScriptModule {
   // The graph that a method was compiled to, as text.
   std::string graph(std::string_view method) const;
 
+  // ---- changes
+  // Methods, as text: "def forward(self, x):\n  return self.weight * x\n". Throws CompileError with all that
+  // is wrong, and leaves the module as it was.
+  void define(std::string_view text, const std::string& file_name = "<text>");
+  // Slots of a module that CompilationUnit::make_module or clone() made. Each throws Error(kInvalidArgument)
+  // for a name that is taken, a value of another type than said, and a module whose class others share.
+  // `type` as texts write it: "Optional[Tensor]".
+  void add_attribute(const std::string& name, std::string_view type, IValue value);
+  void add_parameter(const std::string& name, const Tensor& value);
+  void add_buffer(const std::string& name, const Tensor& value);
+  // name : Final[T] = value
+  void add_constant(const std::string& name, std::string_view type, IValue value);
+  // A module of the same unit is shared; one of another unit, of a file for instance, is copied, and its
+  // classes get other names where theirs are taken. `interface`: the interface that the slot asks for.
+  void add_module(const std::string& name, const ScriptModule& module, std::string_view interface = {});
+  // A module of its own, with classes of its own, that has the same tensors.
+  ScriptModule clone() const;
+
   // ---- of the whole file
   int64_t archive_version() const;
   // Of files beside the model: names, and what they hold.
@@ -123,6 +143,9 @@ class ScriptModule {
 
  private:
   struct Loaded;
+  friend class CompilationUnit;
+  ScriptModule copy_into(const std::shared_ptr<Loaded>& loaded) const;
+  Class& own_class(const std::string& name) const;
   friend ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options);
   friend void save_script(const ScriptModule& module, const std::string& path,
                           const std::vector<std::pair<std::string, std::string>>& extra_files,

@@ -159,17 +159,21 @@ std::vector<ModuleMethod> ScriptModule::methods() const {
   return found;
 }
 
+void ScriptModule::Loaded::set_run_options(const ScriptRunOptions& options) {
+  interpreter::MachineOptions& made = this->machine->options();
+  using interpreter::Capability;
+  made.most_steps = options.most_steps;
+  made.granted = (options.may_use_files ? static_cast<uint32_t>(Capability::kFiles) : 0) |
+                 (options.may_set_seed ? static_cast<uint32_t>(Capability::kSeed) : 0) |
+                 static_cast<uint32_t>(Capability::kProfiler);
+  made.print = options.print;
+  made.warn = options.warn;
+}
+
 IValue ScriptModule::run_method(std::string_view name, std::vector<IValue> arguments,
                                 const Keywords& keywords, const ScriptRunOptions& options) const {
   const std::lock_guard lock(loaded_->mutex);
-  interpreter::MachineOptions& machine = loaded_->machine->options();
-  using interpreter::Capability;
-  machine.most_steps = options.most_steps;
-  machine.granted = (options.may_use_files ? static_cast<uint32_t>(Capability::kFiles) : 0) |
-                    (options.may_set_seed ? static_cast<uint32_t>(Capability::kSeed) : 0) |
-                    static_cast<uint32_t>(Capability::kProfiler);
-  machine.print = options.print;
-  machine.warn = options.warn;
+  loaded_->set_run_options(options);
   return loaded_->machine->call_method(object_, name, std::move(arguments), keywords);
 }
 

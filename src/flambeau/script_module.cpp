@@ -165,11 +165,17 @@ std::string ScriptModule::graph(std::string_view method) const {
   return ir::to_text(*method_of(object_, method)->graph());
 }
 
-int64_t ScriptModule::archive_version() const { return loaded_->file.archive->version(); }
+int64_t ScriptModule::archive_version() const {
+  return loaded_->file.archive ? loaded_->file.archive->version() : kNewestArchiveVersion;
+}
 
-std::vector<std::string> ScriptModule::extra_files() const { return loaded_->file.archive->extra_files(); }
+std::vector<std::string> ScriptModule::extra_files() const {
+  return loaded_->file.archive ? loaded_->file.archive->extra_files() : std::vector<std::string>();
+}
 
 std::string ScriptModule::extra_file(std::string_view name) const {
+  if (!loaded_->file.archive)
+    throw Error(ErrorCode::kNotFound, "a module that comes from no file has no extra files");
   return std::string(as_text(loaded_->file.archive->records().read(fmt::format("extra/{}", name))));
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "flambeau/base/parallel.h"
@@ -22,6 +23,8 @@ struct ScriptModule::Loaded {
 
   LoadHooks load_hooks(const ScriptLoadOptions& options);
   SaveHooks save_hooks();
+  // Of the machine, for the next call; by whoever holds the mutex.
+  void set_run_options(const ScriptRunOptions& options);
   // Of all objects below the root, modules or not, each once.
   std::vector<std::shared_ptr<const Class>> classes() const;
 
@@ -31,7 +34,8 @@ struct ScriptModule::Loaded {
   kernels::Generator generator;
   std::unique_ptr<interpreter::Machine> machine;
   ScriptFile file;
-  std::mutex mutex;  // whoever runs or saves
+  std::mutex mutex;                              // whoever runs or saves
+  std::unordered_set<const Class*> own_classes;  // that have one object, so that slots may be added
 };
 
 // As torch.jit.save chooses it: the file's name without its last ending.

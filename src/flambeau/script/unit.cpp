@@ -270,4 +270,16 @@ void Unit::add(std::shared_ptr<Function> added) {
   functions_by_name_.emplace(added->qualified_name(), std::move(added));
 }
 
+void Unit::keep_first(size_t classes, size_t functions) {
+  const std::lock_guard lock(*lock_);
+  while (classes_.size() > classes) {
+    classes_by_name_.erase(classes_.back()->qualified_name());
+    classes_.pop_back();
+  }
+  while (functions_.size() > functions) {
+    functions_by_name_.erase(functions_.back()->qualified_name());
+    functions_.pop_back();
+  }
+}
+
 }  // namespace flambeau::script

@@ -97,7 +97,7 @@ struct Attribute {
   Type type = TypeKind::kTensor;
   bool is_parameter = false;
   bool is_buffer = false;
-  std::optional<IValue> default_value = {};  // of a named tuple's field
+  std::optional<IValue> default_value = {};  // of a named tuple's field, or of an attribute in a user's text
 };
 struct ClassConstant {  // name : Final[T] = value
   std::string name = {};
@@ -184,10 +184,13 @@ class Unit {
   // Throw Error(kInvalidArgument) for a name that is taken.
   void add(std::shared_ptr<Class> added);
   void add(std::shared_ptr<Function> added);
+  // Takes back all but the first so many: of a text that has errors.
+  void keep_first(size_t classes, size_t functions);
   // In the order they were added.
   std::span<const std::shared_ptr<Class>> classes() const { return classes_; }
   std::span<const std::shared_ptr<Function>> functions() const { return functions_; }
   void set_resolver(Resolver resolver) { resolver_ = std::move(resolver); }
+  const Resolver& resolver() const { return resolver_; }
   // Runs operators on constants while functions are compiled; without one, a few are known. Set before
   // anything is compiled.
   const Evaluator& evaluator() const { return evaluator_; }

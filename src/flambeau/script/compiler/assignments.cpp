@@ -11,6 +11,7 @@ using syntax::Kind;
 
 void Emitter::assign(const std::string& name, Meaning meaning, const SourceRange& place,
                      const Type* annotated) {
+  unknown_.erase(name);
   Value* value = meaning.is(Meaning::Kind::kValue) ? meaning.value : nullptr;
   // Only a value of this block is called so: the name of an inner variable says nothing outside.
   if (value != nullptr && !value->has_name() && is_meaningful(name) &&
@@ -31,16 +32,16 @@ void Emitter::assign(const std::string& name, Meaning meaning, const SourceRange
     value = convert_implicitly(calls, before, value, true, place);
     if (!is_subtype(value->type(), before)) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "'" + printable(name) + "' was of type " + before.to_string() + ", and is assigned a " +
-                  value->type().to_string(),
+              "'" + printable(name) + "' was of type " + shown(before) + ", and is assigned " +
+                  with_article(value->type()),
               "give it another name, or a wider type where it is first assigned");
     }
   }
   if (value == nullptr) return frame().set_meaning(name, std::move(meaning));
   if (annotated != nullptr && !is_subtype(value->type(), *annotated)) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "'" + printable(name) + "' is annotated as " + annotated->to_string() + ", and is assigned a " +
-                value->type().to_string());
+            "'" + printable(name) + "' is annotated as " + shown(*annotated) + ", and is assigned " +
+                with_article(value->type()));
   }
   frame().store(name, value, annotated != nullptr ? *annotated : value->type(), place);
 }
@@ -230,7 +231,7 @@ void Emitter::augment_subscript(const Node& statement) {
   if (indices.size() != 1 || indices[0]->is(Kind::kSlice) ||
       (!is_list && !container->type().is(TypeKind::kDict))) {
     fail_at(place, ErrorCode::kUnsupported,
-            "a " + container->type().to_string() + " has no such augmented assignment");
+            with_article(container->type()) + " has no such augmented assignment");
   }
   Value* index = emit(*indices[0]);
   Value* right = emit(statement.child(1));

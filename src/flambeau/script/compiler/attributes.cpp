@@ -39,7 +39,7 @@ std::vector<Meaning> Emitter::as_tuple(const Meaning& meaning, const SourceRange
     return parts;
   }
   if (!value->type().is(TypeKind::kList)) {
-    fail_at(place, ErrorCode::kInvalidArgument, "a " + value->type().to_string() + " is no tuple");
+    fail_at(place, ErrorCode::kInvalidArgument, with_article(value->type()) + " is no tuple");
   }
   if (!size) fail_at(place, ErrorCode::kInvalidArgument, "how many items the list has is not known here");
   Value* const inputs[] = {value};
@@ -76,11 +76,14 @@ Meaning Emitter::attribute(const Meaning& of, const std::string& name, const Sou
                                                           : Meaning::Kind::kClass,
                            std::move(found));
       }
-      if (std::shared_ptr<Function> found = unit_.find_function(full)) return Meaning::of(std::move(found));
+      if (std::shared_ptr<Function> found = names_.find_function(full)) return Meaning::of(std::move(found));
       return Meaning::of(Meaning::Kind::kNamespace, full);
     }
     case Meaning::Kind::kClass: {
       if (name == "__new__") return Meaning::of(Form::kCreateObject);
+      // A static method.
+      if (std::shared_ptr<Function> found = unit_.find_function(of.type->qualified_name() + "." + name))
+        return Meaning::of(std::move(found));
       for (const auto* hooks : {&of.type->forward_hooks, &of.type->forward_pre_hooks}) {
         for (const std::shared_ptr<Function>& hook : *hooks) {
           if (hook->name() == name) return Meaning::of(hook);
@@ -95,6 +98,11 @@ Meaning Emitter::attribute(const Meaning& of, const std::string& name, const Sou
       break;
     default:
       break;
+  }
+  if (of.type != nullptr) {
+    fail_at(place, ErrorCode::kInvalidArgument,
+            "the class " + printable(of.type->qualified_name()) + " has no '" + printable(name) + "'",
+            near_attribute(of.type->type(), name));
   }
   fail_at(place, ErrorCode::kInvalidArgument, "there is no attribute '" + printable(name) + "' here");
 }
@@ -126,6 +134,13 @@ Meaning Emitter::python_attribute(const std::string& module, const std::string& 
     fail_at(place, ErrorCode::kUnsupported, printable(full) + " is a function of Python's, not an operator",
             "call operators, as torch.relu, or write the function out");
   }
+  if (!has_operator(unit_, behind) && behind != LanguageOperators::kCheck) {
+    std::string remedy = unit_.operator_table().did_you_mean(behind);
+    for (size_t found = remedy.find("aten::"); found != std::string::npos; found = remedy.find("aten::"))
+      remedy.replace(found, 6, "torch.");
+    fail_at(place, ErrorCode::kNotFound, printable(module) + " has no '" + printable(name) + "' for scripts",
+            std::move(remedy));
+  }
   return Meaning::of(Meaning::Kind::kOperator, std::move(behind));
 }
 
@@ -154,7 +169,8 @@ Meaning Emitter::value_attribute(Value* value, const std::string& name, const So
     if (name == "__getitem__") return Meaning::of(Form::kTensorIndex);
   }
   fail_at(place, ErrorCode::kInvalidArgument,
-          "a " + type.to_string() + " has no attribute or method '" + printable(name) + "'");
+          with_article(type) + " has no attribute or method '" + printable(name) + "'",
+          near_attribute(type, name));
 }
 
 // Of objects, named tuples, interfaces and enums.
@@ -199,23 +215,29 @@ std::optional<Meaning> Emitter::class_attribute(Value* value, const std::string&
   if (const ClassConstant* found = of->find_constant(name)) {
     return Meaning::of(insert_constant(*graph_, found->value, found->type, place));
   }
+  // A property is a method.
+  if (const std::string getter = "__" + name + "_getter"; of->find_method(getter) != nullptr)
+    return call_method(value, getter, {}, {}, place);
   return std::nullopt;
 }
 
-// Whether an operator takes such a value as its "self"; which one is settled when it is called.
 std::optional<Meaning> Emitter::operator_method(Value* value, const std::string& name) {
-  const std::string full = "aten::" + name;
-  for (const Overload* overload : unit_.operator_table().candidates(full, names_.version())) {
+  if (!has_method(value->type(), name)) return std::nullopt;
+  return Meaning::of(Meaning::Kind::kOperator, "aten::" + name, value);
+}
+
+// Whether an operator takes such a value as its "self"; which one is settled when it is called.
+bool Emitter::has_method(const Type& type, const std::string& name) const {
+  for (const Overload* overload : unit_.operator_table().candidates("aten::" + name, names_.version())) {
     const auto& arguments = overload->signature.arguments;
     const auto self = std::ranges::find(arguments, std::string_view("self"), &Argument::name);
     if (self == arguments.end()) continue;
     TypeBindings bindings;
-    if (!bind_type_variables(&unit_, self->type, value->type(), bindings).empty()) continue;
+    if (!bind_type_variables(&unit_, self->type, type, bindings).empty()) continue;
     const std::optional<Type> formal = resolve_type_variables(self->type, bindings);
-    if (formal && is_subtype(value->type(), *formal))
-      return Meaning::of(Meaning::Kind::kOperator, full, value);
+    if (formal && is_subtype(type, *formal)) return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 bool Emitter::has_attribute(const Meaning& of, const std::string& name, const SourceRange& place) {
@@ -239,11 +261,18 @@ void Emitter::set_attribute(const Meaning& of, const std::string& name, Value* v
     fail_at(place, ErrorCode::kInvalidArgument, "this has no attributes to set");
   const std::shared_ptr<Class> type = is_object(of.value->type()) ? class_of(of.value->type()) : nullptr;
   if (type == nullptr) {
-    fail_at(place, ErrorCode::kInvalidArgument,
-            "a " + of.value->type().to_string() + " has no attributes to set");
+    fail_at(place, ErrorCode::kInvalidArgument, with_article(of.value->type()) + " has no attributes to set");
   }
   std::optional<size_t> found = type->find_attribute(name);
   if (!found) {
+    if (const std::string setter = "__" + name + "_setter"; type->find_method(setter) != nullptr) {
+      call_method(of.value, setter, {value}, {}, place);
+      return;
+    }
+    if (type->find_method("__" + name + "_getter") != nullptr) {
+      fail_at(place, ErrorCode::kInvalidArgument,
+              "the property '" + printable(name) + "' cannot be set: it has no setter");
+    }
     // What __init__ sets first, a class has.
     const bool is_init = function_.name() == "__init__" && self_ != nullptr && self_ == type.get();
     if (!is_init || &frame().block() != &graph_->block()) {
@@ -258,8 +287,8 @@ void Emitter::set_attribute(const Meaning& of, const std::string& name, Value* v
   const Type& wanted = type->attributes[*found].type;
   if (!is_subtype(value->type(), wanted)) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "the attribute '" + printable(name) + "' is of type " + wanted.to_string() +
-                ", and is assigned a " + value->type().to_string());
+            "the attribute '" + printable(name) + "' is of type " + shown(wanted) + ", and is assigned " +
+                with_article(value->type()));
   }
   Value* const inputs[] = {of.value, value};
   graph_->insert(graph_->make(ir::NodeKind::kSetAttr, inputs, 0))->name = name;

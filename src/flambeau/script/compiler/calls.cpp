@@ -100,11 +100,12 @@ Meaning Emitter::call(const Meaning& callee, Given arguments, Given keywords, co
     case Meaning::Kind::kException:
       return make_exception(callee.name, arguments, place);
     case Meaning::Kind::kValue:
-      if (class_of(callee.value->type()) != nullptr) {
-        return call(attribute(callee, "__call__", place), std::move(arguments), std::move(keywords), place);
+      if (const std::shared_ptr<Class> type = class_of(callee.value->type())) {
+        const bool is_module = type->is_module() || type->kind() == ClassKind::kModuleInterface;
+        return call(attribute(callee, is_module ? "forward" : "__call__", place), std::move(arguments),
+                    std::move(keywords), place);
       }
-      fail_at(place, ErrorCode::kInvalidArgument,
-              "a " + callee.value->type().to_string() + " cannot be called");
+      fail_at(place, ErrorCode::kInvalidArgument, with_article(callee.value->type()) + " cannot be called");
     default:
       fail_at(place, ErrorCode::kInvalidArgument, "this cannot be called");
   }
@@ -141,7 +142,7 @@ Meaning Emitter::call_method(Value* object, const std::string& name, Given argum
   const auto* method = type == nullptr ? nullptr : type->find_method(name);
   if (method == nullptr) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "a " + object->type().to_string() + " has no method '" + printable(name) + "'");
+            with_article(object->type()) + " has no method '" + printable(name) + "'");
   }
   arguments.insert(arguments.begin(), GivenArgument(object));
   CallContext calls = context();

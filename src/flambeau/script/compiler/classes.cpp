@@ -8,6 +8,7 @@
 #include "flambeau/script/operators/legacy.h"
 #include "flambeau/script/passes/load.h"
 #include "flambeau/script/passes/passes.h"
+#include "flambeau/script/syntax/diagnostics.h"
 #include "flambeau/script/syntax/failure.h"
 
 namespace flambeau::script::compiler {
@@ -26,15 +27,24 @@ class ClassReader {
 
   void run() {
     const Node* superclass = definition_.maybe(0);
-    const std::string of = superclass == nullptr ? std::string() : dotted_name(*superclass);
+    const std::string of =
+        superclass == nullptr ? std::string() : names_->without_aliases(dotted_name(*superclass));
+    if (superclass != nullptr && of.empty())
+      fail_at(tree_->range(*superclass), ErrorCode::kInvalidArgument, "a class inherits from a name");
+    const bool is_module = of == "Module" || of == "torch.nn.Module";
+    for (size_t i = 2; i < definition_.children.size(); ++i) {
+      if (dotted_name(definition_.child(i)) == "torch.jit.interface")
+        return read_interface(is_module ? ClassKind::kModuleInterface : ClassKind::kInterface);
+    }
     if (of.empty() || of == "object") return read_class(ClassKind::kPlain);
-    if (of == "Module") return read_class(ClassKind::kModule);
-    if (of == "NamedTuple") return read_named_tuple();
-    if (of == "Enum") return read_enum();
+    if (is_module) return read_class(ClassKind::kModule);
+    if (of == "NamedTuple" || of == "typing.NamedTuple") return read_named_tuple();
+    if (of == "Enum" || of == "enum.Enum") return read_enum();
     if (of == "Interface") return read_interface(ClassKind::kInterface);
     if (of == "ModuleInterface") return read_interface(ClassKind::kModuleInterface);
     fail_at(tree_->range(definition_), ErrorCode::kUnsupported,
-            "TorchScript has no class that inherits from '" + printable(of) + "'");
+            "TorchScript has no class that inherits from '" + printable(of) + "'",
+            "inherit from Module, NamedTuple, Enum or Interface, or from nothing");
   }
 
  private:
@@ -104,11 +114,18 @@ class ClassReader {
       attribute.name = target.is(Kind::kSubscript) ? target.child(1).text : target.text;
       const Node* type = statement->maybe(0) != nullptr ? statement->maybe(0) : statement->maybe(1);
       attribute.type = attribute_type(attribute.name, *type);
-      attribute.is_parameter = parameter_names.contains(attribute.name);
+      attribute.is_parameter = parameter_names.contains(attribute.name) ||
+                               names_->without_aliases(dotted_name(*type)) == "torch.nn.Parameter";
       attribute.is_buffer = buffer_names.contains(attribute.name);
       made->attributes.push_back(std::move(attribute));
     }
-    for (const Node* statement : constants) made->constants.push_back(read_constant_statement(*statement));
+    for (const Node* statement : constants) {
+      if (!names_->version() && is_attribute_with_value(*statement)) {
+        made->attributes.push_back(read_attribute_with_value(*statement, parameter_names, buffer_names));
+      } else {
+        made->constants.push_back(read_constant_statement(*statement));
+      }
+    }
     add_methods(made, definitions, hooks, pre_hooks);
   }
 
@@ -119,6 +136,22 @@ class ClassReader {
         return Type::class_named(std::string(packed));
     }
     return read_type(unit_, *names_, *tree_, type);
+  }
+
+  // In users' texts, name : T = value is an attribute that has this value when the object is made.
+  static bool is_attribute_with_value(const Node& statement) {
+    const Node* type = statement.maybe(0);
+    return type != nullptr && (!type->is(Kind::kSubscript) || dotted_name(type->child(0)) != "Final");
+  }
+  Attribute read_attribute_with_value(const Node& statement, const std::set<std::string>& parameters,
+                                      const std::set<std::string>& buffers) const {
+    Attribute made;
+    made.name = statement.child(2).text;
+    made.type = read_type(unit_, *names_, *tree_, statement.child(0));
+    made.is_parameter = parameters.contains(made.name);
+    made.is_buffer = buffers.contains(made.name);
+    made.default_value = read_constant(unit_, *names_, *tree_, statement.child(1), made.type);
+    return made;
   }
 
   // name : Final[T] = value
@@ -139,6 +172,15 @@ class ClassReader {
     const std::set<std::string> hook_names(hooks.begin(), hooks.end());
     std::map<std::string, std::shared_ptr<Function>> hooks_by_name;
     for (const Node* definition : definitions) {
+      const std::string decorator = definition->children.size() > 3 ? dotted_name(definition->child(3)) : "";
+      if (decorator == "staticmethod") {
+        unit_.add(make_function(unit_, names_, tree_, *definition, name_ + "." + definition->text, nullptr));
+        continue;
+      }
+      if (decorator == "property" || decorator == definition->text + ".setter") {
+        add_property(made, *definition, decorator == "property");
+        continue;
+      }
       auto method = make_function(unit_, names_, tree_, *definition, name_ + "." + definition->text, made);
       if (pre_hook_names.contains(definition->text) || hook_names.contains(definition->text)) {
         hooks_by_name.emplace(definition->text, std::move(method));
@@ -160,6 +202,13 @@ class ClassReader {
     };
     gather(hooks, made->forward_hooks);
     gather(pre_hooks, made->forward_pre_hooks);
+  }
+
+  // A property is a pair of methods, which PyTorch calls so.
+  void add_property(const std::shared_ptr<Class>& made, const Node& definition, bool is_getter) {
+    const std::string name = "__" + definition.text + (is_getter ? "_getter" : "_setter");
+    if (made->find_method(name) != nullptr) refuse(definition, "the class has two properties of this name");
+    made->methods.push_back(make_function(unit_, names_, tree_, definition, name_ + "." + name, made));
   }
 
   void read_named_tuple() {
@@ -249,11 +298,18 @@ std::shared_ptr<Function> make_function(Unit& unit, const std::shared_ptr<const 
     };
   }
   const auto compile = [&unit, names, tree, &definition, of](Function& function) {
+    syntax::Diagnostics* const errors = names->diagnostics();
+    if (errors != nullptr) {
+      // One that has errors is not compiled again for each of its callers.
+      if (errors->has_failed(function.qualified_name())) throw syntax::ConsequentError();
+      errors->add_failed(function.qualified_name());
+    }
     Emitter emitter(unit, *names, *tree, function, of);
     const std::shared_ptr<ir::Graph> graph = emitter.emit_definition(definition);
     run_load_passes(*graph, unit);
     if (names->version() && of != nullptr && of->is_module()) replace_old_convolutions(*graph, unit);
     function.set_graph(graph);
+    if (errors != nullptr) errors->remove_failed(function.qualified_name());
   };
   return std::make_shared<Function>(unit, qualified_name, std::move(declare), compile);
 }

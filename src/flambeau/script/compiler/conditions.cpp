@@ -76,7 +76,7 @@ ir::Value* Emitter::to_bool(Value* value, const SourceRange& place) {
   }
   if (made == nullptr || !made->type().is(TypeKind::kBool)) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "a condition is a bool; a " + value->type().to_string() + " is none");
+            "a condition is a bool; " + with_article(value->type()) + " is none");
   }
   return made;
 }

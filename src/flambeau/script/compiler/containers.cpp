@@ -30,9 +30,9 @@ Emitter::ContainerHint Emitter::container_hint(const Type* hint, TypeKind kind, 
   if (made.type->is(TypeKind::kAny)) {
     made.type.reset();
   } else if (made.candidates.empty() && !made.type->is(kind)) {
-    fail_at(place, ErrorCode::kInvalidArgument,
-            std::string("a ") + (kind == TypeKind::kList ? "list" : "dict") + " is annotated as " +
-                hint->to_string());
+    fail_at(
+        place, ErrorCode::kInvalidArgument,
+        std::string("a ") + (kind == TypeKind::kList ? "list" : "dict") + " is annotated as " + shown(*hint));
   }
   return made;
 }
@@ -46,7 +46,7 @@ Type Emitter::pick_list(const ContainerHint& hint, const Type& element, const So
   }
   if (!widest) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "no list of " + hint.annotated_union->to_string() + " holds a " + element.to_string());
+            "no list of " + shown(*hint.annotated_union) + " holds " + with_article(element));
   }
   return Type::list(*widest);
 }
@@ -65,8 +65,7 @@ Type Emitter::pick_dict(const ContainerHint& hint, const Type& key, const Type& 
   }
   if (widest == nullptr) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "no dict of " + hint.annotated_union->to_string() + " holds " + key.to_string() + " and " +
-                value.to_string());
+            "no dict of " + shown(*hint.annotated_union) + " holds " + shown(key) + " and " + shown(value));
   }
   return *widest;
 }
@@ -91,7 +90,7 @@ ir::Value* Emitter::emit_list(const Node& node, const Type* hint) {
     const Type unified = *unify_types(&unit_, types, nullptr, true, element);
     if (element != nullptr && !is_subtype(unified, *element)) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "the list is annotated as " + wanted.type->to_string() + ", and holds " + unified.to_string());
+              "the list is annotated as " + shown(*wanted.type) + ", and holds " + shown(unified));
     }
     type = pick_list(wanted, unified, place);
   }
@@ -108,8 +107,8 @@ ir::Value* Emitter::emit_dict(const Node& node, const Type* hint) {
     Value* value = emit(node.child(i + 1));
     if (!inputs.empty() && key->type().kind() != inputs[0]->type().kind()) {
       fail_at(range(node.child(i)), ErrorCode::kInvalidArgument,
-              "the keys of a dict are of one type: this is " + key->type().to_string() + ", the first was " +
-                  inputs[0]->type().to_string());
+              "the keys of a dict are of one type: this is " + shown(key->type()) + ", the first was " +
+                  shown(inputs[0]->type()));
     }
     value_type = value_type ? unify(*value_type, value->type(), true) : value->type();
     inputs.push_back(key);
@@ -124,8 +123,8 @@ ir::Value* Emitter::emit_dict(const Node& node, const Type* hint) {
     type = pick_dict(wanted, inputs[0]->type(), *value_type, place);
     if (!(type.elements()[0] == inputs[0]->type()) || !is_subtype(*value_type, type.elements()[1])) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "the dict is annotated as " + type.to_string() + ", and holds " +
-                  inputs[0]->type().to_string() + " and " + value_type->to_string());
+              "the dict is annotated as " + shown(type) + ", and holds " + shown(inputs[0]->type()) +
+                  " and " + shown(*value_type));
     }
   } else if (wanted.type) {
     type = *wanted.type;
@@ -155,7 +154,7 @@ ir::Value* Emitter::emit_list_comprehension(const Node& element, const Node& tar
     const Type unified = *unify(list->type().element(), item->type(), true, known);
     if (known != nullptr && !is_subtype(unified, *known)) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "the list is annotated as " + wanted.type->to_string() + ", and holds " + unified.to_string());
+              "the list is annotated as " + shown(*wanted.type) + ", and holds " + shown(unified));
     }
     wanted.type = pick_list(wanted, unified, place);
     wanted.candidates.clear();
@@ -188,8 +187,8 @@ ir::Value* Emitter::emit_dict_comprehension(const Node& key, const Node& value, 
       if (!is_subtype(new_key->type(), type.elements()[0]) ||
           !is_subtype(new_value->type(), type.elements()[1])) {
         fail_at(place, ErrorCode::kInvalidArgument,
-                "the dict is annotated as " + type.to_string() + ", and holds " +
-                    new_key->type().to_string() + " and " + new_value->type().to_string());
+                "the dict is annotated as " + shown(type) + ", and holds " + shown(new_key->type()) +
+                    " and " + shown(new_value->type()));
       }
       dict->set_type(type);
       new_key->set_type(type.elements()[0]);

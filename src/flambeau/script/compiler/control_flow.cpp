@@ -95,8 +95,8 @@ void Emitter::merge_branches(const SourceRange& place, ir::Node* node, const Fra
       frame().set_type(name, *unified);
       continue;
     }
-    const std::string why = "'" + printable(name) + "' is of type " + true_value->type().to_string() +
-                            " where the condition is true, and " + false_value->type().to_string() +
+    const std::string why = "'" + printable(name) + "' is of type " + shown(true_value->type()) +
+                            " where the condition is true, and " + shown(false_value->type()) +
                             " where it is false";
     if (before) fail_at(place, ErrorCode::kInvalidArgument, why);
     missing_[name] = why;
@@ -122,8 +122,8 @@ ir::Value* Emitter::emit_if_value(const SourceRange& place, const Condition& con
   const std::optional<Type> unified = unify(true_type, false_type);
   if (!unified) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "the expression is of type " + true_type.to_string() + " where the condition is true, and " +
-                false_type.to_string() + " where it is false");
+            "the expression is of type " + shown(true_type) + " where the condition is true, and " +
+                shown(false_type) + " where it is false");
   }
   return node->add_output(*unified);
 }
@@ -213,7 +213,7 @@ void Emitter::emit_with(const Node& statement) {
     const auto* leaves = type != nullptr ? type->find_method("__exit__") : nullptr;
     if (enters == nullptr || leaves == nullptr) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "a 'with' needs an object with __enter__ and __exit__, this is " + object->type().to_string());
+              "a 'with' needs an object with __enter__ and __exit__, this is " + shown(object->type()));
     }
     const Signature& leaving = (*leaves)->signature();
     const bool takes_any =

@@ -65,7 +65,7 @@ Meaning Emitter::emit_dict_call(const Node& node, const Type* hint) {
   if (given == nullptr && keywords.empty()) {
     const Type made = wanted.value_or(Type::dict(TypeKind::kString, TypeKind::kTensor));
     if (!made.is(TypeKind::kDict)) {
-      fail_at(place, ErrorCode::kInvalidArgument, "dict() gives a dict, not a " + made.to_string());
+      fail_at(place, ErrorCode::kInvalidArgument, "dict() gives a dict, not " + with_article(made));
     }
     return Meaning::of(insert_one(ir::NodeKind::kDictConstruct, {}, made));
   }
@@ -110,7 +110,7 @@ std::optional<Type> Emitter::dict_hint(const Type* hint, const SourceRange& plac
     if (!element.is(TypeKind::kDict)) continue;
     if (found) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "which dict of " + hint->to_string() + " dict() gives is not known");
+              "which dict of " + shown(*hint) + " dict() gives is not known");
     }
     found = element;
   }

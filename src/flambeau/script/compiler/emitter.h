@@ -16,11 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/base/error.h"
 #include "flambeau/script/compiler/conditions.h"
 #include "flambeau/script/compiler/matching.h"
 #include "flambeau/script/compiler/meaning.h"
 #include "flambeau/script/compiler/names.h"
 #include "flambeau/script/compiler/scope.h"
+#include "flambeau/script/compiler/type_reader.h"
 #include "flambeau/script/ir/graph.h"
 #include "flambeau/script/syntax/tree.h"
 #include "flambeau/script/unit.h"
@@ -56,6 +58,10 @@ class Emitter {
 
   Unit& unit() const { return unit_; }
   ir::Graph& graph() { return *graph_; }
+  // What a name of one of Python's modules means: ("torch.nn.functional", "relu").
+  Meaning python_name(const std::string& module, const std::string& name, const SourceRange& place) {
+    return python_attribute(module, name, place);
+  }
 
  private:
   using Node = syntax::Node;
@@ -68,6 +74,16 @@ class Emitter {
   void emit_parameters(const Node& definition, const Class* self, ir::Block& block, Signature& signature);
   void finish_returns(const Node& definition, ir::Block& block);
   void emit_block(const Node& statements);
+  // Behind a statement that has errors (recovery.cpp): where it stood, and what it would have assigned.
+  struct Place {
+    size_t frames;
+    size_t definitions;
+    ir::Node* insert_point;
+  };
+  void recover(const Error& error, const Node& statement, const Place& place);
+  void forget_targets(const Node& node);
+  std::string near_name(const std::string& name) const;
+  std::string near_attribute(const Type& type, const std::string& name) const;
   void emit_statement(const Node& statement);
   void emit_return(const Node& place, const Node* value);
   void emit_raise(const SourceRange& place, const Node& exception);
@@ -142,6 +158,7 @@ class Emitter {
   bool has_attribute(const Meaning& of, const std::string& name, const SourceRange& place);
   void set_attribute(const Meaning& of, const std::string& name, Value* value, const SourceRange& place);
   std::optional<Meaning> operator_method(Value* value, const std::string& name);
+  bool has_method(const Type& type, const std::string& name) const;
 
   // Calls (calls.cpp).
   Meaning emit_call(const Node& node, size_t binders, const Type* hint);
@@ -259,6 +276,8 @@ class Emitter {
   std::vector<Definition> definitions_;
   std::unordered_set<const ir::Block*> exits_;  // that always return or raise
   std::map<std::string, std::string> missing_;  // why a variable that an `if` set is not there
+  std::set<std::string> unknown_;               // variables that a statement with errors assigns
+  bool has_errors_ = false;                     // that were gathered
   LoopKind loop_ = LoopKind::kNone;
   size_t temporaries_ = 0;
   std::map<int64_t, Value*> ints_;

@@ -33,6 +33,7 @@ Meaning Emitter::emit_meaning(const Node& node, size_t binders, const Type* hint
 }
 
 Meaning Emitter::find_name(const std::string& name, const SourceRange& place) {
+  if (unknown_.contains(name)) throw syntax::ConsequentError();
   if (auto found = frame().find(name)) return *found;
   if (const Builtin* builtin = find_builtin(name)) {
     Meaning made = Meaning::of(Meaning::Kind::kBuiltin);
@@ -57,7 +58,7 @@ Meaning Emitter::find_name(const std::string& name, const SourceRange& place) {
   if (const auto why = missing_.find(name); why != missing_.end()) {
     fail_at(place, ErrorCode::kInvalidArgument, "there is no '" + printable(name) + "' here: " + why->second);
   }
-  fail_at(place, ErrorCode::kInvalidArgument, "there is no '" + printable(name) + "' here");
+  fail_at(place, ErrorCode::kInvalidArgument, "there is no '" + printable(name) + "' here", near_name(name));
 }
 
 ir::Value* Emitter::emit_simple(const Node& node, const Type* hint) {

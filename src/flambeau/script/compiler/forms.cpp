@@ -132,7 +132,7 @@ Meaning Emitter::emit_annotate(const Node& node) {
   Value* value = convert_implicitly(calls, type, emit(*arguments[1], &type), true, place);
   if (!is_subtype(value->type(), type)) {
     fail_at(place, ErrorCode::kInvalidArgument,
-            "expected a " + type.to_string() + ", found a " + value->type().to_string());
+            "expected " + with_article(type) + ", found " + with_article(value->type()));
   }
   // A None remembers what else it could be.
   if (may_be_none(type) && !type.is(TypeKind::kAny) && !type.is(TypeKind::kNone) &&
@@ -232,7 +232,7 @@ ir::Value* Emitter::insert_to_list(Value* tensor, const Type& type, const Source
       break;
     default:
       fail_at(place, ErrorCode::kInvalidArgument,
-              "tolist() gives int, float, bool or complex, no " + element.to_string());
+              "tolist() gives int, float, bool or complex, no " + shown(element));
   }
   Value* const inputs[] = {tensor, constant(dimensions, {}), constant(kind, {})};
   return insert_one(ir::NodeKind::kToList, inputs, type);
@@ -245,7 +245,7 @@ Meaning Emitter::emit_list_call(const Node& node, const Type* hint) {
   if (arguments.empty()) {
     const Type type = hint != nullptr ? *hint : Type::list(TypeKind::kTensor);
     if (!type.is(TypeKind::kList)) {
-      fail_at(place, ErrorCode::kInvalidArgument, "list() gives a list, not a " + type.to_string());
+      fail_at(place, ErrorCode::kInvalidArgument, "list() gives a list, not " + with_article(type));
     }
     return Meaning::of(make_list(type.element(), {}));
   }

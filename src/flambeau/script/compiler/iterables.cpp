@@ -25,7 +25,7 @@ Meaning Emitter::iterate(const Meaning& meaning, const SourceRange& place) {
   if (type.is(TypeKind::kList) || type.is(TypeKind::kString) || type.is(TypeKind::kTensor)) return meaning;
   if (type.is(TypeKind::kDict)) return Meaning::of(operate(LanguageOperators::kKeys, {value}, place));
   if (tuple_type(type)) return Meaning::of(as_tuple(meaning, place));
-  fail_at(place, ErrorCode::kInvalidArgument, "a " + type.to_string() + " cannot be walked by a loop");
+  fail_at(place, ErrorCode::kInvalidArgument, with_article(type) + " cannot be walked by a loop");
 }
 
 Meaning Emitter::make_range(const std::vector<Value*>& inputs, const SourceRange& place,
@@ -33,7 +33,7 @@ Meaning Emitter::make_range(const std::vector<Value*>& inputs, const SourceRange
   for (const Value* input : inputs) {
     if (!input->type().is(TypeKind::kInt)) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "the bounds of a range are ints, not " + input->type().to_string());
+              "the bounds of a range are ints, not " + shown(input->type()));
     }
   }
   Meaning made = Meaning::of(Meaning::Kind::kRange);
@@ -132,7 +132,7 @@ Meaning Emitter::item_of(const Meaning& iterable, Value* index, const SourceRang
     }
     return call(attribute(iterable, "__getitem__", place), {index}, {}, place);
   }
-  fail_at(place, ErrorCode::kInvalidArgument, "a " + type.to_string() + " has no items");
+  fail_at(place, ErrorCode::kInvalidArgument, with_article(type) + " has no items");
 }
 
 }  // namespace flambeau::script::compiler

@@ -60,6 +60,13 @@ std::vector<std::string> Frame::variables() const {
   return names;
 }
 
+std::vector<std::string> Frame::all_names() const {
+  std::vector<std::string> names = variables();
+  for (const auto& [name, meaning] : meanings_) names.push_back(name);
+  std::erase_if(names, [](const std::string& name) { return !is_meaningful(name); });
+  return names;
+}
+
 bool is_meaningful(std::string_view name) {
   if (name.empty() || name[0] == '$') return false;
   if (name[0] != '_') return true;

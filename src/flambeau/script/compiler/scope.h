@@ -38,6 +38,8 @@ class Frame {
   bool remove(const std::string& name);
   // Those that hold values.
   std::vector<std::string> variables() const;
+  // All that people gave a name, of this frame.
+  std::vector<std::string> all_names() const;
 
  private:
   ir::Block& block_;

@@ -26,6 +26,7 @@ std::shared_ptr<ir::Graph> Emitter::emit_definition(const Node& definition) {
   push_frame(graph_->block());
   definitions_.emplace_back();
   emit_function(definition, self_, graph_->block(), signature);
+  if (has_errors_) throw syntax::ConsequentError();
   if (!function_.is_declared()) function_.set_signature(std::move(signature));
   frames_.clear();
   return graph_;
@@ -67,10 +68,15 @@ void Emitter::finish_returns(const Node& definition, ir::Block& block) {
     if (!current.merged) current.merged = current.declared.value_or(TypeKind::kNone);
     return;
   }
+  if (has_errors_) {
+    // It may be that a statement with errors returns.
+    if (!current.merged) current.merged = current.declared.value_or(TypeKind::kNone);
+    return;
+  }
   if (current.declared && !current.declared->is(TypeKind::kNone)) {
-    fail_at(range(definition), ErrorCode::kInvalidArgument,
-            "the function is annotated to return " + current.declared->to_string() +
-                ", but not every path returns");
+    fail_at(
+        range(definition), ErrorCode::kInvalidArgument,
+        "the function is annotated to return " + shown(*current.declared) + ", but not every path returns");
   }
   const InsertAt guard(*graph_, block);
   emit_return(definition, nullptr);
@@ -78,11 +84,15 @@ void Emitter::finish_returns(const Node& definition, ir::Block& block) {
 
 void Emitter::emit_block(const Node& statements) {
   for (const Node* statement : statements.children) {
+    const Place place{frames_.size(), definitions_.size(), graph_->insert_point()};
+    const LoopKind loop = loop_;
     try {
       emit_statement(*statement);
     } catch (Error& error) {
       syntax::locate(error, range(*statement));
-      throw;
+      if (names_.diagnostics() == nullptr) throw;
+      recover(error, *statement, place);
+      loop_ = loop;
     }
     // What follows is never reached.
     if (exits(frame().block())) return;
@@ -156,16 +166,16 @@ void Emitter::emit_return(const Node& place, const Node* value) {
     CallContext calls = context();
     returned = convert_implicitly(calls, *type, returned, true, range(place));
     if (!is_subtype(returned->type(), *type)) {
-      fail_at(range(place), ErrorCode::kInvalidArgument,
-              "the function is annotated to return " + type->to_string() + ", but this is " +
-                  returned->type().to_string());
+      fail_at(
+          range(place), ErrorCode::kInvalidArgument,
+          "the function is annotated to return " + shown(*type) + ", but this is " + shown(returned->type()));
     }
   } else {
     type = unify(current.merged.value_or(returned->type()), returned->type());
     if (!type) {
-      fail_at(range(place), ErrorCode::kInvalidArgument,
-              "an earlier return gives " + current.merged->to_string() + ", but this one " +
-                  returned->type().to_string());
+      fail_at(
+          range(place), ErrorCode::kInvalidArgument,
+          "an earlier return gives " + shown(*current.merged) + ", but this one " + shown(returned->type()));
     }
   }
   current.merged = type;

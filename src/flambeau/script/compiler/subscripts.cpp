@@ -164,7 +164,7 @@ std::pair<ir::Value*, std::vector<ir::Value*>> Emitter::index_tensor(Value* tens
     if (type.is(TypeKind::kInt)) return is_backwards ? next : dimension;
     if (!is_subtype(type, Type::optional(TypeKind::kTensor))) {
       fail_at(place, ErrorCode::kInvalidArgument,
-              "a tensor is indexed by ints, slices, lists and tensors, not by a " + type.to_string());
+              "a tensor is indexed by ints, slices, lists and tensors, not by " + with_article(type));
     }
     if (is_backwards) {
       fail_at(place, ErrorCode::kUnsupported, "a tensor cannot be an index behind an ellipsis");

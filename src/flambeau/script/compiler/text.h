@@ -17,9 +17,20 @@ namespace flambeau::script::compiler {
 // compiled yet.
 std::vector<std::shared_ptr<Function>> define_text(Unit& unit, const std::shared_ptr<const Source>& source,
                                                    const std::string& prefix = {});
+// The same, and compiles all of it: the functions, and the methods of the classes. Throws CompileError with
+// all errors that were found; then nothing of the text is to be used.
+std::vector<std::shared_ptr<Function>> compile_text(Unit& unit, const std::shared_ptr<const Source>& source,
+                                                    const std::string& prefix = {});
+std::vector<std::shared_ptr<Function>> compile_methods(Unit& unit,
+                                                       const std::shared_ptr<const Source>& source,
+                                                       const std::shared_ptr<Class>& self,
+                                                       const std::string& prefix = {});
 // Methods of a text for a class that is there.
 std::vector<std::shared_ptr<Function>> define_methods(Unit& unit, const std::shared_ptr<const Source>& source,
                                                       const std::shared_ptr<Class>& self);
+
+// "Optional[Tensor]", "List[MyClass]" for a class "prefix.MyClass".
+Type read_type_text(Unit& unit, std::string_view text, const std::string& prefix = {});
 
 // The one function of a text of TorchScript's own library: it calls operators alone, and is no part of the
 // unit.

@@ -4,9 +4,11 @@
 #include <limits>
 
 #include "flambeau/base/ascii.h"
+#include "flambeau/base/nearest.h"
 #include "flambeau/script/compiler/names.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/syntax/literals.h"
+#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
 
 namespace flambeau::script::compiler {
@@ -26,12 +28,23 @@ std::vector<Type> read_types(const Unit& unit, const OuterNames& names, const Tr
   return types;
 }
 
+std::string near_type(const OuterNames& names, const std::string& name) {
+  std::vector<std::string> known = names.suggestions();
+  for (const char* word :
+       {"Tensor", "int", "float", "bool", "str", "complex", "None", "Any", "List", "Dict", "Tuple",
+        "Optional", "Union", "Future", "torch.device", "torch.Tensor", "torch.dtype"}) {
+    known.emplace_back(word);
+  }
+  return did_you_mean(name, known);
+}
+
 Type read_named_type(const OuterNames& names, const Tree& tree, const Node& node, const std::string& name) {
   if (const auto known = find_annotation_name(name)) return *known;
   if (name.starts_with("torch.")) {
     // torch.Tensor and the like.
     const std::string_view rest = std::string_view(name).substr(6);
     if (const auto known = find_annotation_name(rest); known && known->is(TypeKind::kTensor)) return *known;
+    if (rest == "nn.Parameter" || rest == "nn.parameter.Parameter") return TypeKind::kTensor;
     if (rest == "device") return TypeKind::kDevice;
     if (rest == "Generator") return TypeKind::kGenerator;
     if (rest == "Size") return Type::list(TypeKind::kInt);
@@ -42,10 +55,22 @@ Type read_named_type(const OuterNames& names, const Tree& tree, const Node& node
     }
   }
   if (const std::shared_ptr<Class> found = names.find_class(name)) return found->type();
-  fail_at(tree.range(node), ErrorCode::kNotFound, "there is no type '" + printable(name) + "'");
+  fail_at(tree.range(node), ErrorCode::kNotFound, "there is no type '" + printable(name) + "'",
+          near_type(names, name));
 }
 
 }  // namespace
+
+std::string shown(const Type& type) {
+  constexpr size_t kMostShownOfType = 200;
+  return printable(annotation_text(type), kMostShownOfType);
+}
+
+std::string with_article(const Type& type) {
+  const std::string text = shown(type);
+  const bool is_vowel = std::string_view("aeioAEIO").find(text[0]) != std::string_view::npos;
+  return (is_vowel ? "an " : "a ") + text;
+}
 
 std::string dotted_name(const Node& node) {
   std::vector<std::string_view> parts;
@@ -61,6 +86,16 @@ std::string dotted_name(const Node& node) {
 }
 
 namespace {
+
+// As archives say it: "Optional" of "typing.Optional".
+std::string type_name(const OuterNames& names, const Node& node) {
+  constexpr std::string_view kTyping = "typing.";
+  std::string name = dotted_name(node);
+  if (name.empty()) return name;
+  name = names.without_aliases(std::move(name));
+  if (name.starts_with(kTyping)) name.erase(0, kTyping.size());
+  return name;
+}
 
 Type read_type_inside(const Unit& unit, const OuterNames& names, const Tree& tree, const Node& node) {
   const SourceRange place = tree.range(node);
@@ -79,19 +114,22 @@ Type read_type_inside(const Unit& unit, const OuterNames& names, const Tree& tre
       return read_named_type(names, tree, node, name);
     }
     case Kind::kSubscript: {
-      std::string name = dotted_name(node.child(0));
+      std::string name = type_name(names, node.child(0));
       if (name.starts_with("torch.jit.")) name = name.substr(name.find_first_not_of('_', 10));
       std::span<const Node* const> inside = std::span(node.children).subspan(1);
       // Tuple[()] has no elements.
       if (inside.size() == 1 && inside[0]->is(Kind::kTuple) && inside[0]->children.empty()) inside = {};
       const auto made = make_generic_type(name, read_types(unit, names, tree, inside), &unit);
-      if (!made) fail_at(place, ErrorCode::kNotFound, "there is no type '" + printable(name) + "[...]'");
+      if (!made) {
+        fail_at(place, ErrorCode::kNotFound, "there is no type '" + printable(name) + "[...]'",
+                near_type(names, name));
+      }
       return *made;
     }
     default:
       break;
   }
-  const std::string name = dotted_name(node);
+  const std::string name = type_name(names, node);
   if (name.empty()) fail_at(place, ErrorCode::kInvalidArgument, "this is no type");
   return read_named_type(names, tree, node, name);
 }
@@ -168,6 +206,13 @@ Signature read_signature(Unit& unit, const OuterNames& names, const Tree& tree, 
         fail_at(tree.range(parameter), ErrorCode::kInvalidArgument, "an argument with a default has a type");
       }
       argument.default_value = read_constant(unit, names, tree, *value, argument.type);
+      if (!names.version() && !argument.list_size &&
+          !is_instance(&unit, *argument.default_value, argument.type)) {
+        fail_at(tree.range(*value), ErrorCode::kInvalidArgument,
+                "the argument '" + printable(argument.name) + "' is of type " +
+                    annotation_text(argument.type) + ", its default is of type " +
+                    annotation_text(runtime_type(*argument.default_value)));
+      }
     }
     signature.arguments.push_back(std::move(argument));
   }

@@ -14,6 +14,10 @@
 
 namespace flambeau::script::compiler {
 
+// For messages: as it is written in a text, "Optional[int]"; and with its article, "an int".
+std::string shown(const Type& type);
+std::string with_article(const Type& type);
+
 class OuterNames;
 
 // Throws Error located at the place for what is no type.

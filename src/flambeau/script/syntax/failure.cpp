@@ -2,11 +2,19 @@
 
 namespace flambeau::script::syntax {
 
+PlacedError::PlacedError(ErrorCode code, const std::string& message, std::string remedy, SourceRange place)
+    : Error(code, message + ":\n" + highlight(place), std::move(remedy)),
+      place_(std::move(place)),
+      said_(message) {
+  locate(*this, place_);
+}
+
+ConsequentError::ConsequentError()
+    : Error(ErrorCode::kInvalidArgument, "this depends on something that has errors") {}
+
 void fail_at(const SourceRange& range, ErrorCode code, std::string message, std::string remedy) {
   if (!range) throw Error(code, std::move(message), std::move(remedy));
-  Error error(code, message + ":\n" + highlight(range), std::move(remedy));
-  locate(error, range);
-  throw error;
+  throw PlacedError(code, message, std::move(remedy), range);
 }
 
 void locate(Error& error, const SourceRange& range) {

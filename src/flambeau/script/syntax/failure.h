@@ -8,6 +8,24 @@
 
 namespace flambeau::script::syntax {
 
+// Knows its place and what it said before the lines around the place were added.
+class PlacedError : public Error {
+ public:
+  PlacedError(ErrorCode code, const std::string& message, std::string remedy, SourceRange place);
+  const SourceRange& place() const { return place_; }
+  const std::string& said() const { return said_; }
+
+ private:
+  SourceRange place_;
+  std::string said_;
+};
+
+// Of something that fails because something else did, which has been told already.
+class ConsequentError : public Error {
+ public:
+  ConsequentError();
+};
+
 // Throws an Error whose message ends with the lines around the place, underlined, and whose locations are the
 // file and the line.
 [[noreturn]] void fail_at(const SourceRange& range, ErrorCode code, std::string message,

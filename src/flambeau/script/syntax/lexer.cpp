@@ -5,6 +5,7 @@
 #include <span>
 
 #include "flambeau/base/ascii.h"
+#include "flambeau/script/syntax/diagnostics.h"
 #include "flambeau/script/syntax/failure.h"
 
 namespace flambeau::script::syntax {
@@ -100,8 +101,11 @@ bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c
 
 class Lexer {
  public:
-  Lexer(const std::shared_ptr<const Source>& source, size_t start, size_t end)
-      : source_(source), text_(std::string_view(source->text()).substr(0, end)), at_(start) {}
+  Lexer(const std::shared_ptr<const Source>& source, size_t start, size_t end, Diagnostics* errors)
+      : source_(source),
+        text_(std::string_view(source->text()).substr(0, end)),
+        at_(start),
+        errors_(errors) {}
 
   std::vector<Token> run() {
     begin_line();
@@ -111,13 +115,15 @@ class Lexer {
       if (at_ >= text_.size()) break;
       if (text_[at_] == '\n') {
         ++at_;
-        if (nesting_ == 0) end_line();
+        if (errors_ != nullptr && !open_.empty() && begins_statement()) close_brackets();
+        if (open_.empty()) end_line();
       } else {
         lex_one();
       }
     }
+    if (errors_ != nullptr && !open_.empty()) close_brackets();
     // The last line of an expression need not end.
-    if (nesting_ == 0 && !tokens_.empty() && !is_line_end(tokens_.back().kind))
+    if (open_.empty() && !tokens_.empty() && !is_line_end(tokens_.back().kind))
       add(TokenKind::kNewline, at_, at_);
     while (indents_.size() > 1) {
       indents_.pop_back();
@@ -134,9 +140,11 @@ class Lexer {
   void add(TokenKind kind, size_t start, size_t end) {
     tokens_.push_back({kind, static_cast<uint32_t>(start), static_cast<uint32_t>(end)});
   }
-  [[noreturn]] void fail(size_t start, size_t end, std::string message, std::string remedy = {}) {
-    fail_at({source_, static_cast<uint32_t>(start), static_cast<uint32_t>(end)}, std::move(message),
-            std::move(remedy));
+  // Returns where errors are gathered.
+  void fail(size_t start, size_t end, std::string message, std::string remedy = {}) {
+    const SourceRange place{source_, static_cast<uint32_t>(start), static_cast<uint32_t>(end)};
+    if (errors_ == nullptr) fail_at(place, std::move(message), std::move(remedy));
+    errors_->add(PlacedError(ErrorCode::kCorrupt, message, std::move(remedy), place));
   }
   char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   bool starts(std::string_view with) const { return text_.substr(at_, with.size()) == with; }
@@ -186,12 +194,34 @@ class Lexer {
     while (indents_.back() != indent_) {
       indents_.pop_back();
       if (indents_.empty() || indents_.back() < indent_) {
-        fail(line_start_, end,
-             "this line is indented by " + std::to_string(indent_) + ", as no line around it is",
-             "indent it like the block it belongs to");
+        // As if it was indented like the line before.
+        indents_.push_back(indent_);
+        return fail(line_start_, end,
+                    "this line is indented by " + std::to_string(indent_) + ", as no line around it is",
+                    "indent it like the block it belongs to");
       }
       add(TokenKind::kDedent, line_start_, end);
     }
+  }
+
+  // Whether the next line begins with a word that no expression goes on with.
+  bool begins_statement() const {
+    size_t at = at_;
+    while (at < text_.size() && is_blank(text_[at])) ++at;
+    for (const std::string_view word : {"def", "class", "return", "while", "with", "assert", "raise", "del",
+                                        "pass", "break", "continue", "elif", "import"}) {
+      if (text_.substr(at, word.size()) == word &&
+          (at + word.size() >= text_.size() || !is_word(text_[at + word.size()]))) {
+        return true;
+      }
+    }
+    return false;
+  }
+  void close_brackets() {
+    const size_t place = open_.back();
+    fail(place, place + 1, "this '" + std::string(1, text_[place]) + "' is never closed",
+         "close it before the next statement");
+    open_.clear();
   }
 
   void lex_one() {
@@ -213,16 +243,21 @@ class Lexer {
       at_ += sign.text.size();
       if (sign.kind == TokenKind::kOpenParenthesis || sign.kind == TokenKind::kOpenBracket ||
           sign.kind == TokenKind::kOpenBrace) {
-        ++nesting_;
-      } else if (nesting_ > 0 &&
+        open_.push_back(start);
+      } else if (!open_.empty() &&
                  (sign.kind == TokenKind::kCloseParenthesis || sign.kind == TokenKind::kCloseBracket ||
                   sign.kind == TokenKind::kCloseBrace)) {
-        --nesting_;
+        open_.pop_back();
       }
       return add(sign.kind, start, at_);
     }
-    fail(start, start + 1,
-         "'" + printable(text_.substr(start, 1)) + "' begins no word, number or sign of TorchScript");
+    at_ += 1;
+    while (at_ < text_.size() && (static_cast<uint8_t>(text_[at_]) & 0xc0) == 0x80) ++at_;
+    const std::string_view found = text_.substr(start, at_ - start);
+    fail(start, at_, "'" + printable(found) + "' begins no word, number or sign of TorchScript",
+         found == ";"   ? "write each statement on a line of its own"
+         : found == "!" ? "write 'not', or '!=' to compare"
+                        : "");
   }
 
   // What C's strtod takes, but no sign, and a j behind.
@@ -263,6 +298,8 @@ class Lexer {
       if (text_[at_] == '\n' && !is_long) break;
       at_ += text_[at_] == '\\' ? 2 : 1;
     }
+    at_ = std::min(at_, text_.size());
+    add(TokenKind::kNone, start, start);
     fail(start, std::min(start + width, text_.size()), "this string has no end",
          "close it with the quote it begins with");
   }
@@ -290,7 +327,8 @@ class Lexer {
   size_t at_;
   size_t line_start_ = 0;
   size_t indent_ = 0;
-  size_t nesting_ = 0;
+  std::vector<size_t> open_;  // where brackets are that are not closed yet
+  Diagnostics* errors_;
   std::vector<size_t> indents_;
   std::vector<Token> tokens_;
 };
@@ -332,12 +370,12 @@ std::string token_name(TokenKind kind) {
   return "nothing";
 }
 
-std::vector<Token> lex(const std::shared_ptr<const Source>& source) {
-  return Lexer(source, 0, source->text().size()).run();
+std::vector<Token> lex(const std::shared_ptr<const Source>& source, Diagnostics* errors) {
+  return Lexer(source, 0, source->text().size(), errors).run();
 }
 
 std::vector<Token> lex(const std::shared_ptr<const Source>& source, size_t start, size_t end) {
-  return Lexer(source, start, end).run();
+  return Lexer(source, start, end, nullptr).run();
 }
 
 }  // namespace flambeau::script::syntax

@@ -11,6 +11,8 @@
 
 namespace flambeau::script::syntax {
 
+class Diagnostics;
+
 enum class TokenKind : uint8_t {
   kEnd,
   kNewline,
@@ -107,8 +109,8 @@ struct Token {
 };
 
 // All tokens of a text; the last one is kEnd, and every line that has something ends with kNewline. Throws
-// Error(kCorrupt) that shows the place.
-std::vector<Token> lex(const std::shared_ptr<const Source>& source);
+// Error(kCorrupt) that shows the place; with `errors`, adds it there and goes on.
+std::vector<Token> lex(const std::shared_ptr<const Source>& source, Diagnostics* errors = nullptr);
 // Those of the bytes `start` to `end` alone.
 std::vector<Token> lex(const std::shared_ptr<const Source>& source, size_t start, size_t end);
 

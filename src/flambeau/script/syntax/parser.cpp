@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flambeau/script/syntax/diagnostics.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/syntax/parser_state.h"
 
@@ -41,30 +42,37 @@ void Parser::fail_too_deep() {
 
 std::shared_ptr<Tree> Parser::file(bool is_methods) {
   while (!at(TokenKind::kEnd)) {
-    switch (current().kind) {
-      case TokenKind::kNewline:
-        take();
-        break;
-      case TokenKind::kClass:
-        tree_->definitions.push_back(class_definition());
-        break;
-      case TokenKind::kDef:
-        tree_->definitions.push_back(definition(is_methods));
-        break;
-      case TokenKind::kImport:
-        skip_import();
-        break;
-      case TokenKind::kName:
-        if (text(current()) == "op_version_set") {
-          skip_import();
-          break;
-        }
-        [[fallthrough]];
-      default:
-        fail(current(), "expected 'class' or 'def', found " + token_name(current().kind));
+    const size_t begin = at_;
+    try {
+      if (errors_ == nullptr || !text_part(is_methods)) file_part(is_methods);
+    } catch (const Error& error) {
+      if (errors_ == nullptr) throw;
+      errors_->add(error);
+      skip_statement(begin);
     }
   }
   return tree_;
+}
+
+void Parser::file_part(bool is_methods) {
+  switch (current().kind) {
+    case TokenKind::kNewline:
+      take();
+      return;
+    case TokenKind::kClass:
+      tree_->definitions.push_back(class_definition());
+      return;
+    case TokenKind::kDef:
+      tree_->definitions.push_back(definition(is_methods));
+      return;
+    case TokenKind::kImport:
+      return skip_import();
+    case TokenKind::kName:
+      if (text(current()) == "op_version_set") return skip_import();
+      [[fallthrough]];
+    default:
+      fail(current(), "expected 'class' or 'def', found " + token_name(current().kind));
+  }
 }
 
 std::shared_ptr<Tree> Parser::only_expression() {
@@ -79,7 +87,7 @@ void Parser::skip_import() {
   while (!at(TokenKind::kNewline) && !at(TokenKind::kEnd)) take();
 }
 
-const Node* Parser::class_definition() {
+const Node* Parser::class_definition(Nodes decorators) {
   take();
   const Token name = expect(TokenKind::kName);
   const Node* superclass = nullptr;
@@ -89,11 +97,17 @@ const Node* Parser::class_definition() {
   }
   expect(TokenKind::kColon);
   const Node* body = block(true);
-  return &make(Kind::kClass, name, Nodes{superclass, body}, std::string(text(name)));
+  Nodes parts{superclass, body};
+  parts.insert(parts.end(), decorators.begin(), decorators.end());
+  return &make(Kind::kClass, name, std::move(parts), std::string(text(name)));
 }
 
-const Node* Parser::definition(bool is_method) {
+const Node* Parser::definition(bool is_method, Nodes decorators) {
   const Level level(*this);
+  const auto made = [&](const Token& name, Nodes parts) {
+    parts.insert(parts.end(), decorators.begin(), decorators.end());
+    return &make(Kind::kDefinition, name, std::move(parts), std::string(text(name)));
+  };
   take();
   const Token name = expect(TokenKind::kName);
   const Node* taken = parameters();
@@ -107,12 +121,12 @@ const Node* Parser::definition(bool is_method) {
     // A comment behind the colon leaves the body on the lines below.
     if (!is_indented && at(TokenKind::kIndent)) {
       const Node* body = block();
-      return &make(Kind::kDefinition, name, Nodes{taken, result, body}, std::string(text(name)));
+      return made(name, {taken, result, body});
     }
   }
   const Node* body =
       is_indented ? block_rest(first.start, false) : &make(Kind::kSequence, first, Nodes{statement(false)});
-  return &make(Kind::kDefinition, name, Nodes{taken, result, body}, std::string(text(name)));
+  return made(name, {taken, result, body});
 }
 
 const Node* Parser::parameters() {
@@ -176,7 +190,7 @@ const Node* Parser::block_rest(uint32_t start, bool in_class) {
   const Level level(*this);
   Nodes statements;
   do {
-    statements.push_back(statement(in_class));
+    statements.push_back(statement_or_skip(in_class));
   } while (!take_if(TokenKind::kDedent));
   return &tree_->make(Kind::kSequence, start, start, std::move(statements));
 }
@@ -192,6 +206,14 @@ const Node* Parser::statement(bool in_class) {
       return with_statement();
     case TokenKind::kDef:
       return definition(in_class);
+    case TokenKind::kAt:
+      if (errors_ != nullptr && in_class) {
+        Nodes above = decorators();
+        if (!at(TokenKind::kDef))
+          fail(current(), "expected 'def' below a decorator, found " + token_name(current().kind));
+        return definition(in_class, std::move(above));
+      }
+      return simple_statement();
     default:
       return simple_statement();
   }
@@ -303,6 +325,7 @@ const Node* Parser::simple_statement() {
       } while (take_if(TokenKind::kComma));
       break;
     default: {
+      if (errors_ != nullptr) fail_statement_of_python();
       const Node* first = expression_or_tuple();
       if (!at(TokenKind::kNewline)) return assignment(first);
       take();
@@ -343,6 +366,11 @@ const Node* Parser::assignment(const Node* target) {
   }
   expect(TokenKind::kNewline);
   return &make_at(Kind::kAssign, *target, std::move(parts));
+}
+
+std::shared_ptr<Tree> parse_text(const std::shared_ptr<const Source>& source, bool is_methods,
+                                 Diagnostics& errors) {
+  return Parser(source, &errors).file(is_methods);
 }
 
 std::shared_ptr<Tree> parse_file(const std::shared_ptr<const Source>& source) {

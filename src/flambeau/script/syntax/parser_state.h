@@ -16,8 +16,9 @@ namespace flambeau::script::syntax {
 
 class Parser {
  public:
-  explicit Parser(const std::shared_ptr<const Source>& source)
-      : tree_(std::make_shared<Tree>(source)), tokens_(lex(source)) {}
+  // With `errors`, it is a text of users, and the parser goes on behind what is wrong.
+  explicit Parser(const std::shared_ptr<const Source>& source, Diagnostics* errors = nullptr)
+      : tree_(std::make_shared<Tree>(source)), tokens_(lex(source, errors)), errors_(errors) {}
 
   std::shared_ptr<Tree> file(bool is_methods);
   std::shared_ptr<Tree> only_expression();
@@ -29,8 +30,16 @@ class Parser {
   using Nodes = std::vector<const Node*>;
 
   // Statements.
-  const Node* class_definition();
-  const Node* definition(bool is_method);
+  void file_part(bool is_methods);
+  bool text_part(bool is_methods);  // false for what archives have, too
+  void import_line();
+  std::string imported_name();
+  Nodes decorators();
+  void skip_statement(size_t from);
+  // Throws for statements that Python has and TorchScript has not.
+  void fail_statement_of_python();
+  const Node* class_definition(Nodes decorators = {});
+  const Node* definition(bool is_method, Nodes decorators = {});
   const Node* parameters();
   const Node* parameter(bool is_keyword_only);
   // Types that a comment gives: (A, B) -> R. Adds them to the parameters; returns the result's, or null.
@@ -38,6 +47,7 @@ class Parser {
   const Node* block(bool in_class = false);
   const Node* block_rest(uint32_t start, bool in_class);
   const Node* statement(bool in_class);
+  const Node* statement_or_skip(bool in_class);
   const Node* if_statement();
   const Node* loop_statement();
   const Node* with_statement();
@@ -100,6 +110,7 @@ class Parser {
 
   std::shared_ptr<Tree> tree_;
   std::vector<Token> tokens_;
+  Diagnostics* errors_ = nullptr;
   size_t at_ = 0;
   int level_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flambeau/script/source.h"
@@ -80,9 +81,9 @@ enum class Kind : uint8_t {
   kAssign,           // (type?, value?, targets...)
   kAugmentedAssign,  // (target, value), operation
   kExpression,       // (value)
-  kDefinition,       // (parameters, result type?, block), text
+  kDefinition,       // (parameters, result type?, block, decorators...), text
   kParameter,        // (type?, default?), text, is_keyword_only
-  kClass,            // (superclass?, block), text
+  kClass,            // (superclass?, block, decorators...), text
   kSequence,         // of anything: a block, targets, parameters
 };
 std::string_view kind_name(Kind kind);
@@ -113,8 +114,10 @@ class Tree {
 
   const std::shared_ptr<const Source>& source() const { return source_; }
   SourceRange range(const Node& node) const { return {source_, node.start, node.end}; }
-  // The classes and functions of the text, in order.
+  // The classes and functions of the text, in order; of users' texts also assignments of constants.
   std::vector<const Node*> definitions;
+  // What imports call things: {"F", "torch.nn.functional"}.
+  std::vector<std::pair<std::string, std::string>> imports;
 
   // Throws Error(kLimit) where the tree would be deeper than kMostDepth.
   Node& make(Kind kind, uint32_t start, uint32_t end, std::vector<const Node*> children = {},
