@@ -67,4 +67,8 @@ ScriptModule compile_module(std::string_view text, const std::string& file_name 
                             const NamedTensors& weights = {}, const std::string& class_name = {},
                             const ScriptLoadOptions& options = {});
 
+// Only looks for errors, all of which it throws as CompileError. Functions that take `self` where there is no
+// class are methods of a module whose attributes are not known, and only their syntax is looked at.
+void check_source(std::string_view text, const std::string& file_name = "<text>");
+
 }  // namespace flambeau::script

@@ -118,4 +118,12 @@ ScriptModule compile_module(std::string_view text, const std::string& file_name,
   return unit.make_module_of_functions(outline.functions);
 }
 
+void check_source(std::string_view text, const std::string& file_name) {
+  syntax::Diagnostics errors;
+  syntax::parse_text(std::make_shared<Source>(std::string(text), file_name), false, errors);
+  errors.throw_if_any();
+  const Outline outline = outline_of(text, file_name);
+  if (!outline.is_methods || outline.has_classes) CompilationUnit unit(text, file_name);
+}
+
 }  // namespace flambeau::script

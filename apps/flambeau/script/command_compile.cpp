@@ -22,23 +22,23 @@ struct CompileOptions {
 };
 
 int run_compile(const CompileOptions& options, const CommonOptions& common) {
-  return with_location("file", options.source, [&] {
-    const auto bytes = Mapping::open(options.source);
-    const std::string_view text = as_text(bytes->bytes());
-    if (options.output.empty() && !options.checks_only)
-      throw Error(ErrorCode::kInvalidArgument, "where the module goes is not said", "add -o module.pt");
-    NamedTensors weights;
-    if (!options.weights.empty()) weights = load_checkpoint(options.weights).named();
-    const script::ScriptModule module =
-        script::compile_module(text, options.source, weights, options.class_name);
-    if (options.checks_only) return kExitOk;
-    script::save_script(module, options.output);
-    if (!common.quiet) {
-      for (const script::ModuleMethod& method : module.methods())
-        fmt::print("{}: {}\n", options.output, printable(method.signature, SIZE_MAX));
-    }
+  const auto bytes = with_location("file", options.source, [&] { return Mapping::open(options.source); });
+  if (options.output.empty() && !options.checks_only)
+    throw Error(ErrorCode::kInvalidArgument, "where the module goes is not said", "add -o module.pt");
+  NamedTensors weights;
+  if (!options.weights.empty()) weights = load_checkpoint(options.weights).named();
+  if (options.checks_only) {
+    script::check_source(as_text(bytes->bytes()), options.source);
     return kExitOk;
-  });
+  }
+  const script::ScriptModule module =
+      script::compile_module(as_text(bytes->bytes()), options.source, weights, options.class_name);
+  script::save_script(module, options.output);
+  if (!common.quiet) {
+    for (const script::ModuleMethod& method : module.methods())
+      fmt::print("{}: {}\n", options.output, printable(method.signature, SIZE_MAX));
+  }
+  return kExitOk;
 }
 
 }  // namespace

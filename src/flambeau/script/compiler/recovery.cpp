@@ -88,8 +88,12 @@ std::string Emitter::near_attribute(const Type& type, const std::string& name) c
     std::erase_if(known, [&](const std::string& method) { return !has_method(type, method); });
   }
   std::string found = did_you_mean(name, known);
-  if (found.empty() && type.is(TypeKind::kTensor))
+  if (found.empty() && type.is(TypeKind::kTensor)) {
+    constexpr std::string_view kPrefix = "aten::";
     found = unit_.operator_table().did_you_mean("aten::" + name);
+    for (size_t at = found.find(kPrefix); at != std::string::npos; at = found.find(kPrefix))
+      found.erase(at, kPrefix.size());
+  }
   return found;
 }
 

@@ -221,7 +221,14 @@ class Lexer {
     const size_t place = open_.back();
     fail(place, place + 1, "this '" + std::string(1, text_[place]) + "' is never closed",
          "close it before the next statement");
-    open_.clear();
+    // As if they were closed here.
+    for (; !open_.empty(); open_.pop_back()) {
+      const char bracket = text_[open_.back()];
+      add(bracket == '('   ? TokenKind::kCloseParenthesis
+          : bracket == '[' ? TokenKind::kCloseBracket
+                           : TokenKind::kCloseBrace,
+          at_, at_);
+    }
   }
 
   void lex_one() {

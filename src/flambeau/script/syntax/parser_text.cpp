@@ -71,7 +71,10 @@ void Parser::skip_statement(size_t from) {
     take();
     is_moved = true;
     const bool is_end = depth == 0 && (kind == TokenKind::kNewline || kind == TokenKind::kDedent);
-    if (is_end && !at(TokenKind::kElse) && !at(TokenKind::kElif)) return;
+    const bool goes_on =
+        at(TokenKind::kElse) || at(TokenKind::kElif) ||
+        (at(TokenKind::kName) && (text(current()) == "except" || text(current()) == "finally"));
+    if (is_end && !goes_on) return;
   }
 }
 
