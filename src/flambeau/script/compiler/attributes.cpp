@@ -137,7 +137,7 @@ Meaning Emitter::python_attribute(const std::string& module, const std::string& 
   if (!has_operator(unit_, behind) && behind != LanguageOperators::kCheck) {
     std::string remedy = unit_.operator_table().did_you_mean(behind);
     for (size_t found = remedy.find("aten::"); found != std::string::npos; found = remedy.find("aten::"))
-      remedy.replace(found, 6, "torch.");
+      remedy.replace(found, 6, module == "math" ? "math." : "torch.");
     fail_at(place, ErrorCode::kNotFound, printable(module) + " has no '" + printable(name) + "' for scripts",
             std::move(remedy));
   }

@@ -178,9 +178,23 @@ std::pair<size_t, CallPlan> choose(const Unit& unit, std::span<const Signature* 
     Attempt(unit, *signature, call, true, &reason).run();
     reasons += (signatures.size() == 1 ? "" : "\n  ") + reason;
   }
-  if (signatures.size() == 1)
-    syntax::fail_at(call.range, ErrorCode::kInvalidArgument, "the arguments do not fit " + reasons);
-  syntax::fail_at(call.range, ErrorCode::kInvalidArgument, "the arguments fit none of:" + reasons + "\n");
+  std::string types;
+  bool has_optional = false;
+  const auto show = [&](const GivenArgument& given) {
+    const Type type = plan_given(given).type;
+    has_optional = has_optional || type.is(TypeKind::kOptional);
+    types += (types.empty() ? "" : ", ") + printable(annotation_text(type));
+  };
+  if (call.self) show(*call.self);
+  for (const GivenArgument& given : call.positional) show(given);
+  std::string remedy;
+  if (has_optional) remedy = "what may be None is used where 'if ... is not None' says that it is not";
+  if (signatures.size() == 1) {
+    syntax::fail_at(call.range, ErrorCode::kInvalidArgument, "the arguments do not fit " + reasons,
+                    std::move(remedy));
+  }
+  syntax::fail_at(call.range, ErrorCode::kInvalidArgument,
+                  fmt::format("the arguments ({}) fit none of:{}\n", types, reasons), std::move(remedy));
 }
 
 // What emit_operator chose: the node of an operator, or the result of a function.

@@ -1,5 +1,6 @@
 #include "flambeau/script/compiler/type_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -55,6 +56,12 @@ Type read_named_type(const OuterNames& names, const Tree& tree, const Node& node
     }
   }
   if (const std::shared_ptr<Class> found = names.find_class(name)) return found->type();
+  if (name == "List" || name == "Dict" || name == "Tuple" || name == "Optional" || name == "Union" ||
+      name == "Future") {
+    fail_at(tree.range(node), ErrorCode::kInvalidArgument,
+            "'" + name + "' alone is no type: what it is made of must be said",
+            name == "Dict" ? "write Dict[str, int], for instance" : "write " + name + "[int], for instance");
+  }
   fail_at(tree.range(node), ErrorCode::kNotFound, "there is no type '" + printable(name) + "'",
           near_type(names, name));
 }
@@ -188,6 +195,12 @@ Signature read_signature(Unit& unit, const OuterNames& names, const Tree& tree, 
     Argument argument;
     argument.name = parameter.text;
     argument.is_kwarg_only = parameter.is_keyword_only;
+    const bool is_twice =
+        std::ranges::find(signature.arguments, parameter.text, &Argument::name) != signature.arguments.end();
+    if (is_twice && !names.version()) {
+      fail_at(tree.range(parameter), ErrorCode::kInvalidArgument,
+              "two arguments are called '" + printable(parameter.text) + "'");
+    }
     if (self != nullptr && i == 0) {
       argument.type = self->type();
       signature.arguments.push_back(std::move(argument));

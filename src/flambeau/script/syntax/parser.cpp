@@ -30,6 +30,13 @@ std::string_view Parser::text(const Token& token) const {
 }
 
 void Parser::fail(const Token& token, std::string message, std::string remedy) const {
+  const bool is_line_end = token.kind == TokenKind::kNewline || token.kind == TokenKind::kIndent ||
+                           token.kind == TokenKind::kDedent || token.kind == TokenKind::kEnd;
+  if (errors_ != nullptr && is_line_end && at_ > 0 && token.start == current().start) {
+    // The end of a line is behind what stands on it.
+    const uint32_t end = tokens_[at_ - 1].end;
+    fail_at({tree_->source(), end, end}, std::move(message), std::move(remedy));
+  }
   fail_at({tree_->source(), token.start, token.end}, std::move(message), std::move(remedy));
 }
 
@@ -134,6 +141,10 @@ const Node* Parser::parameters() {
   Nodes found;
   bool is_keyword_only = false;
   while (!at(TokenKind::kCloseParenthesis)) {
+    if (errors_ != nullptr &&
+        (at(TokenKind::kDoubleStar) || (at(TokenKind::kStar) && ahead().kind == TokenKind::kName)))
+      fail(current(), "functions of scripts take so many arguments as they name",
+           "take a list or a dict instead");
     if (!is_keyword_only && take_if(TokenKind::kStar)) {
       is_keyword_only = true;
     } else {

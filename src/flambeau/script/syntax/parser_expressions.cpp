@@ -213,6 +213,8 @@ const Node* Parser::atom() {
     case TokenKind::kOpenBrace:
       return dict();
     case TokenKind::kName:
+      if (errors_ != nullptr && text(token) == "lambda" && ahead().kind != TokenKind::kEqual)
+        fail(token, "TorchScript has no 'lambda'", "write a function with 'def'");
       take();
       return &make(Kind::kName, token, Nodes{}, std::string(text(token)));
     default:
@@ -258,6 +260,9 @@ const Node* Parser::dict() {
   Nodes items;
   while (!at(TokenKind::kCloseBrace)) {
     const Node* key = expression();
+    if (errors_ != nullptr && (at(TokenKind::kComma) || at(TokenKind::kCloseBrace)))
+      fail(current(),
+           "expected ':', found " + token_name(current().kind) + ": scripts have dicts, but no sets");
     expect(TokenKind::kColon);
     const Node* value = expression();
     if (at(TokenKind::kFor)) {
