@@ -46,7 +46,8 @@ json::Value to_json(const IValue& value) {
     case IValue::Tag::kTuple: {
       json::Array items;
       for (const IValue& item : value.items()) items.push_back(to_json(item));
-      return made.set("tuple", std::move(items));
+      made.set("tuple", std::move(items));
+      return made;
     }
     default: {
       json::Array sizes;
@@ -58,7 +59,8 @@ json::Value to_json(const IValue& value) {
         for (const float number : values_of(value)) values.emplace_back(double{number});
       }
       made.set("sizes", std::move(sizes));
-      return made.set("values", std::move(values));
+      made.set("values", std::move(values));
+      return made;
     }
   }
 }

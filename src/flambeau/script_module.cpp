@@ -13,6 +13,7 @@
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
+#include "flambeau/script/values/boxes.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
@@ -267,6 +268,12 @@ std::string to_text(const IValue& value) {
     case IValue::Tag::kNative:
     case IValue::Tag::kFuture:
       return fmt::format("<{}>", printable(value.kind_name()));
+    case IValue::Tag::kDict: {
+      std::string text;
+      for (const DictItems::Entry& entry : value.as_dict().items.entries())
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", to_text(entry.key), to_text(entry.value));
+      return "{" + text + "}";
+    }
     default:
       return ir::to_text(value);
   }

@@ -26,12 +26,14 @@ struct Diagnostic {
 //       = did you mean 'y'?
 std::string to_text(const Diagnostic& diagnostic);
 
-// Error(kInvalidArgument), or kLimit where a bound of the compiler was met; what() is all of them as text.
+// Error(kInvalidArgument), or kLimit where a bound of the compiler was met; what() is all of them as text, of
+// many lines.
 class CompileError : public Error {
  public:
   // At least one. `is_cut`: there were more, which were not looked for.
   CompileError(ErrorCode code, std::vector<Diagnostic> diagnostics, bool is_cut);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  const char* what() const noexcept override { return message().c_str(); }
 
  private:
   std::vector<Diagnostic> diagnostics_;

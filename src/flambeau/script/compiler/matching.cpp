@@ -172,12 +172,15 @@ std::pair<size_t, CallPlan> choose(const Unit& unit, std::span<const Signature* 
       if (auto plan = Attempt(unit, *signatures[i], call, allow_conversions, nullptr).run())
         return {i, *std::move(plan)};
   }
+  constexpr size_t kMostReasons = 8;
   std::string reasons;
-  for (const Signature* const signature : signatures) {
+  for (const Signature* const signature : signatures.first(std::min(signatures.size(), kMostReasons))) {
     std::string reason;
     Attempt(unit, *signature, call, true, &reason).run();
     reasons += (signatures.size() == 1 ? "" : "\n  ") + reason;
   }
+  if (signatures.size() > kMostReasons)
+    reasons += fmt::format("\n  and {} more", signatures.size() - kMostReasons);
   std::string types;
   bool has_optional = false;
   const auto show = [&](const GivenArgument& given) {

@@ -120,7 +120,7 @@ TEST_F(Matching, TakesWhateverFollows) {
 TEST_F(Matching, NamesEveryCandidate) {
   const std::string text = error("aten::mm", {{input("Tensor"), input("str")}});
   EXPECT_EQ(text,
-            "the arguments fit none of:\n"
+            "the arguments (Tensor, str) fit none of:\n"
             "  aten::mm(Tensor self, Tensor mat2) -> Tensor: argument 'mat2' is of type Tensor, found str\n"
             "  aten::mm.out(Tensor self, Tensor mat2, *, Tensor out) -> Tensor: argument 'mat2' is of type "
             "Tensor, found str\n"

@@ -242,9 +242,13 @@ Functions compile_text(Unit& unit, const std::shared_ptr<const Source>& source, 
       unit.classes().begin() + static_cast<ptrdiff_t>(known_classes), unit.classes().end());
   const Functions all(unit.functions().begin() + static_cast<ptrdiff_t>(known_functions),
                       unit.functions().end());
-  compile_all(all, classes, errors);
-  if (!errors.empty()) unit.keep_first(known_classes, known_functions);
-  errors.throw_if_any();
+  try {
+    compile_all(all, classes, errors);
+    errors.throw_if_any();
+  } catch (...) {
+    unit.keep_first(known_classes, known_functions);
+    throw;
+  }
   return functions;
 }
 
@@ -273,13 +277,15 @@ Functions compile_methods(Unit& unit, const std::shared_ptr<const Source>& sourc
       self->methods.push_back(methods.back());
     });
   }
-  compile_all(methods, {}, errors);
-  if (!errors.empty()) {
+  try {
+    compile_all(methods, {}, errors);
+    errors.throw_if_any();
+  } catch (...) {
     // The class is as it was.
     self->methods.resize(known_methods);
     self->names_changed();
+    throw;
   }
-  errors.throw_if_any();
   return methods;
 }
 

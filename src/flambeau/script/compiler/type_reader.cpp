@@ -70,7 +70,10 @@ Type read_named_type(const OuterNames& names, const Tree& tree, const Node& node
 
 std::string shown(const Type& type) {
   constexpr size_t kMostShownOfType = 200;
-  return printable(annotation_text(type), kMostShownOfType);
+  constexpr std::string_view kPrefix = "__torch__.";
+  std::string text = annotation_text(type);
+  if (text.starts_with(kPrefix)) text.erase(0, kPrefix.size());
+  return printable(text, kMostShownOfType);
 }
 
 std::string with_article(const Type& type) {

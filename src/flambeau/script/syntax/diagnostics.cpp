@@ -59,6 +59,12 @@ void Diagnostics::add(const Error& error, const SourceRange& place) {
     at = placed->place();
   }
   made.remedy = error.remedy();
+  // Users' texts have no such names: archives give them.
+  constexpr std::string_view kPrefix = "__torch__.";
+  for (size_t found = made.message.find(kPrefix); found != std::string::npos;
+       found = made.message.find(kPrefix, found)) {
+    made.message.erase(found, kPrefix.size());
+  }
   if (at) {
     size_t begin = 0;
     const std::string_view line = at.source->line_text(at.start, &begin);

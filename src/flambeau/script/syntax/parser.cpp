@@ -122,6 +122,8 @@ const Node* Parser::definition(bool is_method, Nodes decorators) {
   expect(TokenKind::kColon);
   const Token first = current();
   const bool is_indented = take_if(TokenKind::kIndent);
+  if (errors_ != nullptr && (at(TokenKind::kNewline) || at(TokenKind::kEnd)))
+    fail(current(), "expected an indented block below 'def'", "write 'pass' where there is nothing to do");
   if (at(TokenKind::kTypeComment)) {
     result = type_comment(taken, is_method);
     if (is_indented) expect(TokenKind::kNewline);
