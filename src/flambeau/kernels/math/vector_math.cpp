@@ -44,9 +44,7 @@ void pow(const float* x, const float* exponent, float* y, size_t n) {
 void pow(const double* x, const double* exponent, double* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = std::pow(x[i], exponent[i]);
 }
-void atan2(const float* s, const float* c, float* y, size_t n) {
-  for (size_t i = 0; i < n; ++i) y[i] = std::atan2(s[i], c[i]);
-}
+void atan2(const float* s, const float* c, float* y, size_t n) { FLAMBEAU_PICK(atan2_float)(s, c, y, n); }
 void atan2(const double* s, const double* c, double* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = std::atan2(s[i], c[i]);
 }
@@ -54,5 +52,15 @@ void hypot(const float* a, const float* b, float* y, size_t n) { FLAMBEAU_PICK(h
 void hypot(const double* a, const double* b, double* y, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = std::hypot(a[i], b[i]);
 }
+
+#define FLAMBEAU_RESTS(name)                                                                                 \
+  void name(const float* a, const float* b, float* y, size_t n) { FLAMBEAU_PICK(name##_float)(a, b, y, n); } \
+  void name(const double* a, const double* b, double* y, size_t n) {                                         \
+    FLAMBEAU_PICK(name##_double)(a, b, y, n);                                                                \
+  }
+FLAMBEAU_RESTS(fmod)
+FLAMBEAU_RESTS(remainder)
+FLAMBEAU_RESTS(floor_quotient)
+#undef FLAMBEAU_RESTS
 
 }  // namespace flambeau::kernels::vector_math

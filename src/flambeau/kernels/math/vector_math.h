@@ -3,9 +3,9 @@
 // infinities, signed zeros and subnormals as IEEE 754 and PyTorch have them. Formulas that are PyTorch's
 // (sigmoid, silu, gelu) lose digits where PyTorch's do.
 //
-// Fast (vector code): everything over float but atan2; over double exp, expm1, log, log1p, sin, cos, tanh,
-// erf, sqrt, rsqrt, sigmoid, log_sigmoid, silu, gelu, gelu_tanh, mish and softplus. The rest is a call per
-// element.
+// Fast (vector code): everything over float; over double exp, expm1, log, log1p, sin, cos, tanh, erf, sqrt,
+// rsqrt, sigmoid, log_sigmoid, silu, gelu, gelu_tanh, mish, softplus and the remainders. The rest is a call
+// per element.
 #pragma once
 
 #include <cstddef>
@@ -58,5 +58,13 @@ void atan2(const float* s, const float* c, float* y, size_t n);
 void atan2(const double* s, const double* c, double* y, size_t n);
 void hypot(const float* a, const float* b, float* y, size_t n);
 void hypot(const double* a, const double* b, double* y, size_t n);
+
+// To the last bit.
+void fmod(const float* a, const float* b, float* y, size_t n);       // of the dividend's sign, as C's
+void fmod(const double* a, const double* b, double* y, size_t n);    //
+void remainder(const float* a, const float* b, float* y, size_t n);  // of the divisor's sign, as Python's
+void remainder(const double* a, const double* b, double* y, size_t n);
+void floor_quotient(const float* a, const float* b, float* y, size_t n);  // Python's //
+void floor_quotient(const double* a, const double* b, double* y, size_t n);
 
 }  // namespace flambeau::kernels::vector_math

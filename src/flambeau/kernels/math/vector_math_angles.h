@@ -1,4 +1,4 @@
-// sin and cos, as vector_math_core.h has the other functions.
+// sin, cos and atan, as vector_math_core.h has the other functions.
 #pragma once
 
 #include "flambeau/kernels/math/vector_math_core.h"
@@ -97,6 +97,27 @@ FLAMBEAU_INLINE double sin_of(double x) {
 FLAMBEAU_INLINE double cos_of(double x) {
   const AngleD a = reduce_angle(x);
   return sin_or_cos(a.r, minus(a.quadrant, -1));
+}
+
+// The angle whose tangent is a / b, to the last digit of a float. Neither is negative, one may be infinite.
+FLAMBEAU_INLINE double atan_of_quotient(double a, double b) {
+  // Into [-tan(pi/8), tan(pi/8)] by the angles 0, pi/4 and pi/2.
+  const bool far = a > 2.414213562373095 * b;
+  const bool middle = a > 0.41421356237309503 * b;
+  const double numerator = far ? -b : (middle ? a - b : a);
+  const double denominator = far ? a : (middle ? a + b : b);
+  const double t = numerator / denominator;
+  const double base = far ? 1.5707963267948966 : (middle ? 0.78539816339744831 : 0.0);
+  const double z = t * t;
+  double p = 0.032956234567646784;  // (atan(t) - t) / t^3
+  p = p * z - 0.060272761005628423;
+  p = p * z + 0.07604793194731718;
+  p = p * z - 0.090841011578319985;
+  p = p * z + 0.11110819676297231;
+  p = p * z - 0.14285708109313491;
+  p = p * z + 0.19999999949844742;
+  p = p * z - 0.33333333333266183;
+  return base + (t + t * z * p);
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ namespace flambeau::kernels::vector_math {
   void softplus_double(const double* x, double* y, size_t n, double beta, double threshold); \
   void pow_float(const float* x, const float* exponent, float* y, size_t n);                 \
   void hypot_float(const float* x, const float* z, float* y, size_t n);                      \
+  void atan2_float(const float* s, const float* c, float* y, size_t n);                      \
+  void fmod_float(const float* a, const float* b, float* y, size_t n);                       \
+  void fmod_double(const double* a, const double* b, double* y, size_t n);                   \
+  void remainder_float(const float* a, const float* b, float* y, size_t n);                  \
+  void remainder_double(const double* a, const double* b, double* y, size_t n);              \
+  void floor_quotient_float(const float* a, const float* b, float* y, size_t n);             \
+  void floor_quotient_double(const double* a, const double* b, double* y, size_t n);         \
   }
 FLAMBEAU_FOR_EACH_ISA(FLAMBEAU_DECLARE)
 #undef FLAMBEAU_DECLARE

@@ -172,7 +172,61 @@ TEST(VectorMath, PowersOfAllKinds) {
   vector_math::hypot(x.data(), e.data(), y.data(), x.size());
   for (size_t i = 0; i < x.size(); ++i) EXPECT_LE(ulps(y[i], std::hypot(double{x[i]}, double{e[i]})), 0.51);
   vector_math::atan2(x.data(), e.data(), y.data(), x.size());
-  for (size_t i = 0; i < x.size(); ++i) EXPECT_LE(ulps(y[i], std::atan2(double{x[i]}, double{e[i]})), 1.5);
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_LE(ulps(y[i], std::atan2(double{x[i]}, double{e[i]})), 0.51);
+}
+
+// One argument after the other would give.
+template <typename T>
+T floor_of_quotient(T a, T b) {
+  if (b == T(0)) return a / b;
+  const T rest = std::fmod(a, b);
+  T quotient = (a - rest) / b;
+  if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
+  if (quotient == T(0)) return std::copysign(T(0), a / b);
+  const T floor = std::floor(quotient);
+  return quotient - floor > T(0.5) ? floor + T(1) : floor;
+}
+template <typename T>
+void expect_exact_rests(std::vector<T> values) {
+  for (int i = 0; i < 120; ++i) {
+    const T a = std::ldexp(T(1) + T(i * 7919 % 1009) / T(1009), i * 37 % 61 - 30);
+    values.insert(values.end(), {a, -a, std::nextafter(a, T(0)), T(i), T(3) * a});
+  }
+  std::vector<T> a, b;
+  for (const T x : values) {
+    for (const T y : values) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  std::vector<T> y(a.size());
+  const auto compare = [&](const char* name, T (*exact)(T, T)) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      const T right = exact(a[i], b[i]);
+      const bool same =
+          std::isnan(right) ? std::isnan(y[i]) : y[i] == right && std::signbit(y[i]) == std::signbit(right);
+      ASSERT_TRUE(same) << name << "(" << a[i] << ", " << b[i] << ") = " << y[i] << ", expected " << right;
+    }
+  };
+  vector_math::fmod(a.data(), b.data(), y.data(), y.size());
+  compare("fmod", [](T x, T z) { return std::fmod(x, z); });
+  vector_math::remainder(a.data(), b.data(), y.data(), y.size());
+  compare("remainder", [](T x, T z) {
+    const T rest = std::fmod(x, z);
+    return rest != T(0) && (z < T(0)) != (rest < T(0)) ? rest + z : rest;
+  });
+  vector_math::floor_quotient(a.data(), b.data(), y.data(), y.size());
+  compare("floor_quotient", [](T x, T z) { return floor_of_quotient(x, z); });
+  y = a;  // in place
+  vector_math::fmod(y.data(), b.data(), y.data(), y.size());
+  compare("fmod", [](T x, T z) { return std::fmod(x, z); });
+}
+
+TEST(VectorMath, RemaindersToTheLastBit) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  expect_exact_rests<float>({0.0F, -0.0F, inf, -inf, nan, 1e-45F, -1e-45F, 3e38F, -3e38F, 0.1F, 16777217.0F});
+  expect_exact_rests<double>({0.0, -0.0, kInfinity, -kInfinity, std::nan(""), 5e-324, 1e308, -1e308, 0.1});
 }
 
 TEST(VectorMath, DoublesToThreeUlps) {

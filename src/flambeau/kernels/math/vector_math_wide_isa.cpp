@@ -41,27 +41,7 @@ FLAMBEAU_INLINE double atanh_of(double x) {
   const double a = magnitude(x);
   return with_sign(0.5 * log1p_of(2.0 * a / (1.0 - a)), x);
 }
-// (atan(t) - t) / t^3 in z = t^2, |t| below tan(pi/8)
-FLAMBEAU_INLINE double atan_of(double x) {
-  const double a = magnitude(x);
-  // Into [-tan(pi/8), tan(pi/8)] by the angles 0, pi/4 and pi/2.
-  const bool far = a > 2.414213562373095;
-  const bool middle = a > 0.41421356237309503;
-  const double numerator = far ? -1.0 : (middle ? a - 1.0 : a);
-  const double denominator = far ? a : (middle ? a + 1.0 : 1.0);
-  const double t = numerator / denominator;
-  const double base = far ? 1.5707963267948966 : (middle ? 0.78539816339744831 : 0.0);
-  const double z = t * t;
-  double p = 0.032956234567646784;
-  p = p * z - 0.060272761005628423;
-  p = p * z + 0.07604793194731718;
-  p = p * z - 0.090841011578319985;
-  p = p * z + 0.11110819676297231;
-  p = p * z - 0.14285708109313491;
-  p = p * z + 0.19999999949844742;
-  p = p * z - 0.33333333333266183;
-  return with_sign(base + (t + t * z * p), x);
-}
+FLAMBEAU_INLINE double atan_of(double x) { return with_sign(atan_of_quotient(magnitude(x), 1.0), x); }
 FLAMBEAU_INLINE double asin_of(double x) { return atan_of(x / std::sqrt((1.0 - x) * (1.0 + x))); }
 FLAMBEAU_INLINE double acos_of(double x) { return 2.0 * atan_of(std::sqrt((1.0 - x) / (1.0 + x))); }
 
@@ -92,16 +72,48 @@ FLAMBEAU_INLINE double softplus_of(double x, double beta, double threshold) {
   return scaled > threshold ? x : y;
 }
 
+// The binary logarithm of a float that is not negative, to 2^-44 of its value.
+FLAMBEAU_INLINE double binary_log(double x) {
+  const SplitD a = split(x);
+  const double s = a.f / (2.0 + a.f);
+  const double z = s * s;
+  double p = 0.2828850234074823553;
+  p = p * z + 0.3199068038070133729;
+  p = p * z + 0.4122092240611043519;
+  p = p * z + 0.5770779426603044685;
+  p = p * z + 0.9617966941122648348;
+  p = p * z + 2.885390081777850623;
+  const double y = x < kInfD ? a.k + s * p : x;
+  return x == 0.0 ? -kInfD : y;
+}
+// 2^x to 2^-34 of its value where that is a float; what rounds to one's limits beyond.
+FLAMBEAU_INLINE double power_of_two(double x) {
+  double within = x < -200.0 ? -200.0 : x;
+  within = within > 200.0 ? 200.0 : within;
+  const double shifted = within + kRoundD;
+  const double f = within - (shifted - kRoundD);
+  double p = 0.00001530370071136569394;
+  p = p * f + 0.0001546972921411829709;
+  p = p * f + 0.001333347847368541528;
+  p = p * f + 0.009618025613318034249;
+  p = p * f + 0.05550410906325866612;
+  p = p * f + 0.2402265121349809266;
+  p = p * f + 0.6931471805568324135;
+  p = p * f + 0.9999999999595617507;
+  const double y = p * power_of_two_d(minus(bits_of(shifted), bits_of(kRoundD)));
+  return x != x ? x : y;
+}
+
 FLAMBEAU_INLINE double pow_of(double x, double exponent) {
   const double a = magnitude(x);
-  double y = exp_of(exponent * log_of(a));
+  double y = power_of_two(exponent * binary_log(a));
   const double whole = rounded(exponent);
   const double half = 0.5 * exponent;
-  const bool odd = whole == exponent && rounded(half) != half;
-  y = x < 0.0 && whole != exponent && a != kInfD ? std::numeric_limits<double>::quiet_NaN() : y;
+  const bool odd = (whole == exponent) & (rounded(half) != half);
+  y = (x < 0.0) & (whole != exponent) & (a != kInfD) ? std::numeric_limits<double>::quiet_NaN() : y;
   // The sign of x, that of -0 included.
   y = odd ? with_sign(y, x) : y;
-  y = x == 1.0 || exponent == 0.0 || (a == 1.0 && magnitude(exponent) == kInfD) ? 1.0 : y;
+  y = (x == 1.0) | (exponent == 0.0) | ((a == 1.0) & (magnitude(exponent) == kInfD)) ? 1.0 : y;
   return y;
 }
 

@@ -1,14 +1,16 @@
 // Division that rounds, and remainders: Python's and C's.
 #include <cmath>
-#include <limits>
 
 #include "flambeau/base/error.h"
+#include "flambeau/kernels/math/vector_math.h"
 #include "flambeau/ops/elementwise/shared.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/tensor/elements/scalar_types.h"
 
 namespace flambeau::ops {
 namespace {
+
+namespace vector_math = kernels::vector_math;
 
 void require_nonzero(bool is_nonzero) {
   if (!is_nonzero) throw Error(ErrorCode::kInvalidArgument, "ZeroDivisionError");
@@ -48,36 +50,15 @@ struct HalfQuotient {
   float operator()(float a, float b) const { return std::trunc(Half::from_float(a / b).to_float()); }
 };
 
-// As std::fmod, to the last bit. Where the quotient of two floats is small, its product with the divisor and
-// what is left of the dividend are exact in double; only the quotient itself may have been rounded up.
-template <RealNumber T>
-T exact_rest(T a, T b) {
-  if constexpr (std::is_same_v<T, float>) {
-    const double x = a, y = b, quotient = x / y;
-    if (std::abs(quotient) < 0x1p28 && std::abs(b) <= std::numeric_limits<float>::max()) {
-      double rest = x - static_cast<double>(static_cast<int32_t>(quotient)) * y;
-      if (rest != 0 && (rest < 0) != (x < 0)) rest += std::copysign(y, x);
-      return std::copysign(static_cast<float>(rest), a);
-    }
-  }
-  return std::fmod(a, b);
-}
+// Of floats, by a loop of vector_math.
+#define FLAMBEAU_REAL_ROWS(name)                                                                          \
+  static void rows(const float* a, const float* b, float* y, size_t n) { vector_math::name(a, b, y, n); } \
+  static void rows(const double* a, const double* b, double* y, size_t n) { vector_math::name(a, b, y, n); }
 
 struct FloorQuotient {
   static constexpr std::string_view kName = "div_floor";
   static constexpr int kCost = 8;
-  // The remainder is exact, so that the quotient less than a rounding error below an integer is not taken
-  // for it.
-  template <RealNumber T>
-  T operator()(T a, T b) const {
-    if (b == T(0)) return a / b;
-    const T rest = exact_rest(a, b);
-    T quotient = (a - rest) / b;
-    if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
-    if (quotient == T(0)) return std::copysign(T(0), a / b);
-    const T floor = std::floor(quotient);
-    return quotient - floor > T(0.5) ? floor + T(1) : floor;
-  }
+  FLAMBEAU_REAL_ROWS(floor_quotient)
   template <IntegerNumber T>
   T operator()(T a, T b) const {
     require_nonzero(b != 0);
@@ -92,11 +73,7 @@ struct Remainder {
   static constexpr std::string_view kName = "remainder";
   static constexpr int kCost = 8;
   static constexpr bool kTakesBool = false;
-  template <RealNumber T>
-  T operator()(T a, T b) const {
-    const T rest = exact_rest(a, b);
-    return rest != T(0) && (b < T(0)) != (rest < T(0)) ? rest + b : rest;
-  }
+  FLAMBEAU_REAL_ROWS(remainder)
   template <IntegerNumber T>
   T operator()(T a, T b) const {
     require_nonzero(b != 0);
@@ -111,16 +88,14 @@ struct Fmod {
   static constexpr std::string_view kName = "fmod";
   static constexpr int kCost = 8;
   static constexpr bool kTakesBool = false;
-  template <RealNumber T>
-  T operator()(T a, T b) const {
-    return exact_rest(a, b);
-  }
+  FLAMBEAU_REAL_ROWS(fmod)
   template <IntegerNumber T>
   T operator()(T a, T b) const {
     require_nonzero(b != 0);
     return is_minus_one(b) ? T(0) : a % b;
   }
 };
+#undef FLAMBEAU_REAL_ROWS
 
 // The plain quotient of integers is a float; rounded ones keep the common type.
 struct ModeType {
