@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <thread>
 
@@ -113,6 +114,33 @@ TEST_P(EachBackend, ProductsAndWhatFollowsThem) {
       EXPECT_LT(compare(run(layer, input, before), plain).max_abs, 2e-5) << rows << " rows";
     }
   }
+}
+
+// A sum that is taken one after the other loses more digits the longer it is.
+TEST_P(EachBackend, NarrowProductsOfManyAddUpInParts) {
+  constexpr int64_t kDepth = 1280;
+  double squares = 0, exact_squares = 0;
+  for (const int64_t columns : {1, 2, 10}) {
+    PackedWeights own;
+    const Product wanted = product(4, columns, kDepth);
+    const Tensor input = numbers(Dims{4, kDepth}, 1);
+    const LayerPointer layer = backend->product(context, wanted, own);
+    ASSERT_NE(layer, nullptr);
+    const Tensor found = run(layer, input, numbers(Dims{4, columns}, 4));
+    for (int64_t r = 0; r < 4; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        double exact = wanted.bias.data<float>()[c];
+        for (int64_t k = 0; k < kDepth; ++k) {
+          exact += static_cast<double>(input.data<float>()[r * kDepth + k]) *
+                   static_cast<double>(wanted.weight.data<float>()[c * kDepth + k]);
+        }
+        const double error = static_cast<double>(found.data<float>()[r * columns + c]) - exact;
+        squares += error * error;
+        exact_squares += exact * exact;
+      }
+    }
+  }
+  EXPECT_LT(std::sqrt(squares / exact_squares), 2e-7);
 }
 
 TEST_P(EachBackend, ProductsOfDoubles) {

@@ -23,6 +23,10 @@ class LayerRun final : public PreparedLayer {
   onednn::PooledLayer layer_;
 };
 
+// Products narrower than a vector oneDNN adds up one after the other, so that their error grows with the
+// depth: twice PyTorch's at a thousand. The portable ones take such sums in parts.
+constexpr int64_t kLeastColumns = 17;
+
 const float* floats(const Tensor& tensor) { return tensor.defined() ? tensor.data<float>() : nullptr; }
 
 // What `make` gives; null where the library has no such layer.
@@ -58,7 +62,8 @@ class OneDnn final : public Portable {
 
   LayerPointer product(ops::Context& context, const Product& wanted, PackedWeights& packed) const override {
     const kernels::GemmShape& shape = wanted.shape;
-    if (shape.dtype != DType::kFloat32) return Portable::product(context, wanted, packed);
+    if (shape.dtype != DType::kFloat32 || shape.columns < kLeastColumns)
+      return Portable::product(context, wanted, packed);
     LayerPointer layer = made_if_possible([&] {
       return packed.with<onednn::PackedColumns>(wanted.weight, [&](onednn::PackedColumns& columns) {
         return std::make_unique<LayerRun>(shape, floats(wanted.weight), floats(wanted.bias), wanted.epilogues,
