@@ -13,6 +13,7 @@ void solve_small(Matrix<T> a, bool is_upper, bool is_unit, Matrix<T> b) {
   const Loops<T>& loop = loops<T>();
   const bool is_by_rows = b.column_step == 1 && b.columns > 1;
   const auto solve_row = [&](int64_t k, int64_t first, int64_t last) {
+    poll_work();
     if (is_by_rows) {
       T* const row = &b(k, 0);
       if (!is_unit) {
@@ -40,6 +41,7 @@ int64_t factor_narrow(Matrix<T> a, int32_t* pivots) {
   int64_t failure = 0;
   const Loops<T>& loop = loops<T>();
   for (int64_t k = 0; k < a.shorter_side(); ++k) {
+    poll_work();
     T* const column = a.column(k);
     int64_t best = k;
     for (int64_t r = k + 1; r < a.rows; ++r) {
@@ -118,7 +120,9 @@ void solve_triangle(ThreadPool& pool, Matrix<T> a, bool is_upper, bool is_unit, 
 
 template <typename T>
 void exchange_rows(Matrix<T> a, const int32_t* pivots, int64_t count, bool is_back) {
+  WorkPoller poll;
   for (int64_t c = 0; c < a.columns; ++c) {
+    poll(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
       const int64_t row = is_back ? count - 1 - i : i;
       const int64_t other = pivots[row] - 1;

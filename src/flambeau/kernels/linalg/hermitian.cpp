@@ -46,6 +46,7 @@ void make_tridiagonal(ThreadPool& pool, Matrix<T> a, double* d, double* e, T* ta
     poll_work();
     const int64_t width = std::min(kColumns, n - begin);
     for (int64_t j = 0; j < width; ++j) {
+      poll_work();
       const int64_t k = begin + j, rest = n - k - 1;
       // The column as the earlier ones of the panel leave it.
       for (const auto& [left, right] : {std::pair{v, w}, std::pair{w, v}}) {

@@ -95,20 +95,26 @@ class ScratchMatrix {
 
 template <typename T>
 void copy(Matrix<T> from, Matrix<T> to) {
+  WorkPoller poll;
   for (int64_t c = 0; c < to.columns; ++c) {
+    poll(static_cast<size_t>(to.rows));
     for (int64_t r = 0; r < to.rows; ++r) to(r, c) = from(r, c);
   }
 }
 template <typename T>
 void set_identity(Matrix<T> a) {
+  WorkPoller poll;
   for (int64_t c = 0; c < a.columns; ++c) {
+    poll(static_cast<size_t>(a.rows));
     for (int64_t r = 0; r < a.rows; ++r) a(r, c) = r == c ? T(1) : T(0);
   }
 }
 template <typename T>
 void conjugate_all(Matrix<T> a) {
   if constexpr (kIsComplex<T>) {
+    WorkPoller poll;
     for (int64_t c = 0; c < a.columns; ++c) {
+      poll(static_cast<size_t>(a.rows));
       for (int64_t r = 0; r < a.rows; ++r) a(r, c) = std::conj(a(r, c));
     }
   }
@@ -116,7 +122,9 @@ void conjugate_all(Matrix<T> a) {
 // Makes a matrix of one triangle Hermitian.
 template <typename T>
 void mirror(Matrix<T> a, bool from_upper) {
+  WorkPoller poll;
   for (int64_t c = 0; c < a.columns; ++c) {
+    poll(static_cast<size_t>(a.rows));
     a(c, c) = T(real_part(a(c, c)));
     for (int64_t r = c + 1; r < a.rows; ++r) {
       if (from_upper) {

@@ -14,7 +14,9 @@ template <typename T>
 void reflect(T tau, const T* v, Matrix<T> b) {
   if (tau == T(0)) return;
   const Loops<T>& loop = loops<T>();
+  WorkPoller poll;
   for (int64_t c = 0; c < b.columns; ++c) {
+    poll(static_cast<size_t>(b.rows));
     const T sum = loop.dot(b.rows, v, b.column(c));
     loop.add(b.rows, -times(tau, sum), v, b.column(c));
   }
@@ -23,6 +25,7 @@ void reflect(T tau, const T* v, Matrix<T> b) {
 template <typename T>
 void factor_panel(Matrix<T> a, T* tau) {
   for (int64_t k = 0; k < a.shorter_side(); ++k) {
+    poll_work();
     T* const column = a.column(k) + k;
     tau[k] = make_reflection(column[0], a.rows - k - 1, column + 1);
     if (k + 1 == a.columns) break;
@@ -41,9 +44,11 @@ class Block {
       : pool_(pool), v_(a.rows, count), conjugated_(kIsComplex<T> ? a.rows : 0, count), t_(count, count) {
     const Matrix<T> v = v_, t = t_;
     for (int64_t c = 0; c < count; ++c) {
+      poll_work();
       for (int64_t r = 0; r < a.rows; ++r) v(r, c) = r < c ? T(0) : r == c ? T(1) : a(r, c);
     }
     for (int64_t c = 0; c < count; ++c) {
+      poll_work();
       for (int64_t r = 0; r < c; ++r)
         t(r, c) = -times(tau[c], loops<T>().dot(a.rows - c, v.column(r) + c, v.column(c) + c));
       for (int64_t r = 0; r < c; ++r) {

@@ -76,6 +76,7 @@ void make_bidiagonal(ThreadPool& pool, Matrix<T> a, Matrix<T> right, double* d, 
     poll_work();
     const int64_t width = std::min(kPanel, n - begin);
     for (int64_t j = 0; j < width; ++j) {
+      poll_work();
       const int64_t k = begin + j, rest = n - k - 1;
       T* const column = &a(k, k);
       panel.subtract_row(panel.v, panel.y, k, k, j, column);

@@ -56,7 +56,9 @@ void qr_kernel(Context& context, const Tensor& a, std::string_view mode_name, Te
       const int64_t side = from.shorter_side();
       kernels::linalg::ScratchMatrix<T> tau(side, 1);
       kernels::linalg::factor_qr(context.pool(), from, tau.view().data);
+      WorkPoller poll;
       for (int64_t c = 0; c < upper.columns; ++c) {
+        poll(static_cast<size_t>(upper.rows));
         for (int64_t row = 0; row < upper.rows; ++row) upper(row, c) = row <= c ? from(row, c) : T(0);
       }
       if (!wants_q) return;
