@@ -1,8 +1,10 @@
-// Tiles of 8 x 8 elements, in stripes of rows whose targets stay in the first-level cache until their cache
-// lines are full.
+// Tiles of 8 x 8 elements, or of 16 x 16 where registers hold them: those fill whole cache lines, which
+// matters where the rows of the target lie a power of two apart and so compete for the same places of the
+// cache.
 #include <cstring>
 
 #include "flambeau/kernels/transpose.h"
+#include "flambeau/kernels/vectors_isa.h"
 
 namespace flambeau::kernels::FLAMBEAU_ISA {
 namespace {
@@ -57,6 +59,15 @@ void tile<uint32_t>(const uint8_t* from, int64_t column_step, uint8_t* to, int64
   }
 }
 
+// Of elements of four bytes, moved as floats.
+constexpr size_t kLargeTile = kLanes<float> == 16 ? 16 : 0;
+[[maybe_unused]] void large_tile(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step) {
+  Vector<float> square[kLanes<float>];
+  for (int i = 0; i < kLanes<float>; ++i) std::memcpy(&square[i], from + i * column_step, sizeof square[i]);
+  transpose<float>(square);
+  for (int i = 0; i < kLanes<float>; ++i) std::memcpy(to + i * row_step, &square[i], sizeof square[i]);
+}
+
 template <typename T>
 void edge(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step, size_t rows,
           size_t columns) {
@@ -75,7 +86,18 @@ void run(const uint8_t* from, int64_t column_step, uint8_t* to, int64_t row_step
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   for (size_t stripe = 0; stripe < rows; stripe += kStripe) {
     const size_t end = stripe + kStripe < rows ? stripe + kStripe : rows;
-    for (size_t c = 0; c < columns; c += kTile) {
+    size_t c = 0;
+    if constexpr (sizeof(T) == sizeof(float) && kLargeTile != 0) {
+      const bool fits = (end - stripe) % (sizeof(Vector<float>) / sizeof(float)) == 0;
+      for (; fits && c + kLargeTile <= columns; c += kLargeTile) {
+        for (size_t r = stripe; r < end; r += kLargeTile) {
+          large_tile(from + static_cast<int64_t>(c) * column_step + static_cast<int64_t>(r) * kSize,
+                     column_step, to + static_cast<int64_t>(r) * row_step + static_cast<int64_t>(c) * kSize,
+                     row_step);
+        }
+      }
+    }
+    for (; c < columns; c += kTile) {
       const uint8_t* const column = from + static_cast<int64_t>(c) * column_step;
       uint8_t* const target = to + static_cast<int64_t>(c) * kSize;
       size_t r = stripe;

@@ -208,6 +208,11 @@ void run_body(Context& context, const Body& body, const Tensor& out) {
   if (out.element_count() == 0) return;
   if (inputs[0].tensor == nullptr) {
     const size_t size = dtype_size(inputs[0].row);
+    if (out.element_count() <= kGrain && out.dtype() == inputs[0].row && out.is_contiguous()) {
+      uint8_t* const to = out.mutable_data();
+      std::memcpy(to, inputs[0].number.data(), size);
+      return repeat_packed(to, size, static_cast<size_t>(out.element_count()));
+    }
     const std::shared_ptr<Storage> storage = Storage::uninitialized(size);
     std::memcpy(storage->mutable_bytes().data(), inputs[0].number.data(), size);
     return copy_into(context, Tensor::strided(inputs[0].row, {}, storage), out);

@@ -11,9 +11,18 @@
 namespace flambeau::ops {
 namespace {
 
+// One byte again and again, zeros above all, needs no element.
+bool is_one_byte(const uint8_t* element, size_t size) {
+  return std::all_of(element, element + size, [&](uint8_t byte) { return byte == *element; });
+}
+
 // One element, `count` times. Blocks are copied from the start of the row, which stays in the cache.
 void fill_row(const uint8_t* element, uint8_t* to, size_t count, size_t size) {
   constexpr size_t kBlock = 512;
+  if (is_one_byte(element, size)) {
+    std::memset(to, *element, count * size);
+    return;
+  }
   std::memcpy(to, element, size);
   const size_t first = std::min(count, kBlock);
   repeat_packed(to, size, first);

@@ -39,9 +39,11 @@ struct Lines {
     const int64_t* const values = index.data<int64_t>();
     const int64_t along = self_strides[dim];
     const int64_t step = dim == last ? 0 : self_strides[last];
+    // What the body writes could be anything, members included.
+    const int64_t third_step = third_strides[last], most = size, count = row;
     WorkPoller poll;
     for (int64_t r = begin; r < end; ++r) {
-      poll(static_cast<size_t>(row));
+      poll(static_cast<size_t>(count));
       int64_t rest = r;
       int64_t own = 0;
       int64_t other = 0;
@@ -51,11 +53,11 @@ struct Lines {
         if (d != dim) own += at * self_strides[d];
         other += at * third_strides[d];
       }
-      const int64_t* const line = values + r * row;
-      for (int64_t i = 0; i < row; ++i) {
+      const int64_t* const line = values + r * count;
+      for (int64_t i = 0; i < count; ++i) {
         const int64_t value = line[i];
-        if (static_cast<uint64_t>(value) >= static_cast<uint64_t>(size)) fail_index(value, dim, size);
-        body(own + i * step + value * along, other + i * third_strides[last]);
+        if (static_cast<uint64_t>(value) >= static_cast<uint64_t>(most)) fail_index(value, dim, most);
+        body(own + i * step + value * along, other + i * third_step);
       }
     }
   }

@@ -24,35 +24,42 @@ void run_nll(const Tensor& self, int64_t batch, int64_t classes, int64_t places,
              const Tensor* weight, int64_t reduction, int64_t ignored, Tensor& out, Tensor& total) {
   if (!is_floating(self.dtype())) fail_dtype("nll_loss_out_frame", self.dtype());
   const Tensor packed = self.to_contiguous();
-  const std::vector<int64_t> targets = read_indices(target);
+  const bool is_plain = target.dtype() == DType::kInt64 && target.is_contiguous();
+  const std::vector<int64_t> converted = is_plain ? std::vector<int64_t>() : read_indices(target);
+  const int64_t* const targets = is_plain ? target.data<int64_t>() : converted.data();
   const std::vector<double> weights = read_all<double>(weight);
   const auto size = static_cast<int64_t>(packed.element_size());
   double sum = 0;
   double weight_sum = 0;
+  const float* const floats = packed.dtype() == DType::kFloat32 ? packed.data<float>() : nullptr;
   WorkPoller poll;
-  for (int64_t i = 0; i < batch * places; ++i) {
-    poll();
-    const int64_t wanted = targets[static_cast<size_t>(i)];
-    double loss = 0;
-    if (wanted != ignored) {
-      if (wanted < 0 || wanted >= classes) {
-        throw Error(ErrorCode::kInvalidArgument, fmt::format("Target {} is out of bounds.", wanted));
+  size_t next = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t place = 0; place < places; ++place, ++next) {
+      poll();
+      const int64_t wanted = targets[next];
+      double loss = 0;
+      if (wanted != ignored) {
+        if (wanted < 0 || wanted >= classes) {
+          throw Error(ErrorCode::kInvalidArgument, fmt::format("Target {} is out of bounds.", wanted));
+        }
+        double score = 0;
+        const int64_t at = (b * classes + wanted) * places + place;
+        if (floats != nullptr) {
+          score = floats[at];
+        } else {
+          load_packed(packed.dtype(), packed.data() + at * size, 0, 1, DType::kFloat64, &score);
+        }
+        const double w = weights.empty() ? 1 : weights[static_cast<size_t>(wanted)];
+        loss = -score * w;
+        weight_sum += w;
       }
-      double score = 0;
-      const int64_t at = (i / places * classes + wanted) * places + i % places;
-      if (packed.dtype() == DType::kFloat32) {
-        score = packed.data<float>()[at];
-      } else {
-        load_packed(packed.dtype(), packed.data() + at * size, 0, 1, DType::kFloat64, &score);
+      if (reduction == kNone) {
+        store_packed(DType::kFloat64, &loss, 1, out.dtype(),
+                     out.mutable_data() + static_cast<int64_t>(next) * size, 0);
       }
-      const double w = weights.empty() ? 1 : weights[static_cast<size_t>(wanted)];
-      loss = -score * w;
-      weight_sum += w;
+      sum += loss;
     }
-    if (reduction == kNone) {
-      store_packed(DType::kFloat64, &loss, 1, out.dtype(), out.mutable_data() + i * size, 0);
-    }
-    sum += loss;
   }
   if (reduction == kNone) {
     if (self.dim() > 1) weight_sum = 0;
@@ -163,6 +170,15 @@ std::tuple<Tensor, Tensor> nll_parts(Context& c, const Tensor& given, const Tens
 
 Tensor nll_loss(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,
                 Size reduction, SymInt ignored) {
+  if (context.interceptor == nullptr && !self.is_meta()) {  // with nobody to see the call
+    const std::optional<Info<Size>> weight_info = weight ? std::optional(info_of(*weight)) : std::nullopt;
+    const auto [out_info, total_info] =
+        nll_shape<Size>(info_of(self), info_of(target), weight_info ? &*weight_info : nullptr, reduction, 0);
+    Tensor out = context.allocate(out_info), total = context.allocate(total_info);
+    if (out.element_count() > 0)
+      nll_kernel(context, self, target, weight, reduction, fixed(ignored), out, total);
+    return out;
+  }
   return parts::first_of(context, "aten::nll_loss_forward", self, target, weight, reduction, ignored);
 }
 Tensor nll_loss2d(Context& context, const Tensor& self, const Tensor& target, const Tensor* weight,

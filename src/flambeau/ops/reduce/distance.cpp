@@ -11,6 +11,7 @@
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/reduce/fold_loops.h"
 
 namespace flambeau::ops {
 namespace {
@@ -57,6 +58,28 @@ Info<N> cdist_info(const Info<N>& x1, const Info<N>& x2) {
   sizes.push_back(x2.sizes[x2.dim() - 2]);
   return contiguous<N>(promote(x1.dtype, x2.dtype), std::move(sizes), x1.device);
 }
+// Of floats [batch, rows, length] and [batch, columns, length]: many columns at once.
+void run_euclidean(Context& context, const Tensor& first, const Tensor& second, size_t grain, Tensor& out) {
+  const size_t rank = out.dim();
+  const auto rows = static_cast<size_t>(out.sizes()[rank - 2]);
+  const auto columns = static_cast<size_t>(out.sizes()[rank - 1]);
+  const auto length = static_cast<size_t>(first.sizes().back());
+  const Tensor a = first.to_contiguous();
+  Dims turned_sizes = second.sizes(), turned_strides = second.strides();
+  std::swap(turned_sizes[rank - 2], turned_sizes[rank - 1]);
+  std::swap(turned_strides[rank - 2], turned_strides[rank - 1]);
+  const Tensor b = context.allocate(contiguous<Size>(DType::kFloat32, turned_sizes, second.device()));
+  copy_into(context, second.with_geometry({turned_sizes, turned_strides, second.offset()}), b);
+  static const auto distances_of = FLAMBEAU_PICK(distances);
+  const auto count = static_cast<size_t>(out.element_count()) / columns;
+  context.pool().for_each_range(count, grain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      poll_work();
+      distances_of(a.data<float>() + i * length, b.data<float>() + i / rows * columns * length, length,
+                   columns, out.mutable_data<float>() + i * columns);
+    }
+  });
+}
 void run_cdist(Context& context, const Tensor& x1, const Tensor& x2, double p, Tensor& out) {
   if (p < 0) throw Error(ErrorCode::kInvalidArgument, "cdist only supports non-negative p values");
   const size_t rank = out.dim();
@@ -68,10 +91,14 @@ void run_cdist(Context& context, const Tensor& x1, const Tensor& x2, double p, T
   const Tensor first = broadcast_view(x1, own);
   own[rank - 2] = out.sizes()[rank - 1];
   const Tensor second = broadcast_view(x2, own);
+  const size_t grain = std::max<size_t>(static_cast<size_t>(kGrain) / std::max<size_t>(length, 1), 1);
+  if (p == 2 && x1.dtype() == DType::kFloat32 && x2.dtype() == DType::kFloat32) {
+    return run_euclidean(context, first, second, std::max<size_t>(grain / std::max<size_t>(columns, 1), 1),
+                         out);
+  }
   const std::vector<double> a = read_all<double>(&first);
   const std::vector<double> b = read_all<double>(&second);
   ScratchVector<double> result(static_cast<size_t>(out.element_count()));
-  const size_t grain = std::max<size_t>(static_cast<size_t>(kGrain) / std::max<size_t>(length, 1), 1);
   context.pool().for_each_range(result.size(), grain, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const size_t batch = i / (rows * columns);

@@ -117,6 +117,35 @@ double sum_blocks(const T* x, size_t count) {
   return sum + total(a);
 }
 
+// Several products at once, so that none waits for the one before.
+template <typename V, typename T>
+T product_blocks(const T* x, size_t count) {
+  using B = Block<V, T>;
+  V product[B::kUnroll];
+  for (V& lanes : product) lanes = V{} + T(1);
+  size_t i = 0;
+  for (; i + B::kStep <= count; i += B::kStep) {
+    for (size_t k = 0; k < B::kUnroll; ++k) {
+      V p;
+      load(p, x + i + k * B::kLanes);
+      product[k] *= p;
+    }
+  }
+  for (; i + B::kLanes <= count; i += B::kLanes) {
+    V p;
+    load(p, x + i);
+    product[0] *= p;
+  }
+  const V all = (product[0] * product[1]) * (product[2] * product[3]);
+  T lanes[B::kLanes];
+  std::memcpy(lanes, &all, sizeof(all));
+  for (size_t half = B::kLanes / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; ++k) lanes[k] *= lanes[k + half];
+  }
+  for (; i < count; ++i) lanes[0] *= x[i];
+  return lanes[0];
+}
+
 // Columns of one vector or four at a time, in registers, over up to 64 rows before they are added up as
 // doubles.
 template <typename V, typename T>
@@ -277,6 +306,9 @@ void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t 
   extreme_columns<Smaller>(least, x, stride, rows, columns);
 }
 
+float product_row(const float* x, size_t count) { return product_blocks<Floats>(x, count); }
+double product_row_double(const double* x, size_t count) { return product_blocks<Doubles>(x, count); }
+
 size_t find_row(const float* x, size_t count, float value) {
   constexpr size_t kBlock = 64;
   size_t i = 0;
@@ -293,6 +325,29 @@ size_t find_row(const float* x, size_t count, float value) {
   for (; i < count && x[i] != value; ++i) {
   }
   return i;
+}
+
+void distances(const float* x, const float* columns, size_t length, size_t count, float* to) {
+  constexpr size_t kColumns = 64;
+  constexpr size_t kPart = 64;  // of the length: sums of sums lose fewer digits
+  for (size_t first = 0; first < count; first += kColumns) {
+    const size_t some = count - first < kColumns ? count - first : kColumns;
+    float sums[kColumns] = {};
+    for (size_t begin = 0; begin < length; begin += kPart) {
+      const size_t end = begin + kPart < length ? begin + kPart : length;
+      float part[kColumns] = {};
+      for (size_t i = begin; i < end; ++i) {
+        const float* const row = columns + i * count + first;
+        if (some == kColumns) {
+          for (size_t c = 0; c < kColumns; ++c) part[c] += (x[i] - row[c]) * (x[i] - row[c]);
+        } else {
+          for (size_t c = 0; c < some; ++c) part[c] += (x[i] - row[c]) * (x[i] - row[c]);
+        }
+      }
+      for (size_t c = 0; c < kColumns; ++c) sums[c] += part[c];
+    }
+    for (size_t c = 0; c < some; ++c) to[first + c] = __builtin_sqrtf(sums[c]);
+  }
 }
 
 Moments moments_row(const float* x, size_t count) {

@@ -167,27 +167,20 @@ struct ProductOp {
   }
 };
 
-// Several products at once, so that none waits for the one before.
-template <typename T>
 void multiply_along(void* state, const void* row, size_t count, int64_t, const void*) {
-  constexpr size_t kLanes = 64 / sizeof(T) * 2;
-  const T* const x = static_cast<const T*>(row);
-  T lanes[kLanes];
-  std::fill_n(lanes, kLanes, T(1));
-  size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (size_t k = 0; k < kLanes; ++k) lanes[k] *= x[i + k];
-  }
-  T& product = *static_cast<T*>(state);
-  for (const T lane : lanes) product *= lane;
-  for (; i < count; ++i) product *= x[i];
+  static const auto product = FLAMBEAU_PICK(product_row);
+  *static_cast<float*>(state) *= product(static_cast<const float*>(row), count);
+}
+void multiply_along_double(void* state, const void* row, size_t count, int64_t, const void*) {
+  static const auto product = FLAMBEAU_PICK(product_row_double);
+  *static_cast<double*>(state) *= product(static_cast<const double*>(row), count);
 }
 
 void run_product(Context& context, const Tensor& self, const DimFlags& reduced, Tensor& out) {
   const ProductOp op;
   Fold fold = fold_of<ProductOp>(out.dtype());
-  if (fold.row == DType::kFloat32) fold.along = multiply_along<float>;
-  if (fold.row == DType::kFloat64) fold.along = multiply_along<double>;
+  if (fold.row == DType::kFloat32) fold.along = multiply_along;
+  if (fold.row == DType::kFloat64) fold.along = multiply_along_double;
   const Output outputs[] = {computed_result(out)};
   run_fold(context, self, out.dtype(), reduced, fold, outputs, &op);
 }

@@ -1,8 +1,10 @@
 // Other sizes for the same elements: view, reshape, flatten.
 #include <algorithm>
 
+#include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/sparse_calls.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -83,8 +85,32 @@ Tensor reshape_alias(const Tensor& self, std::span<const Size> size, std::span<c
 
 // ---- as other operators
 
+// Whether nobody asks which calls this is made of, and sizes are numbers: then it is done at once. Programs
+// are full of these, and most of them do nothing but name other sizes.
+bool is_done_at_once(const Context& context, const Tensor& self) {
+  return context.interceptor == nullptr && !self.is_traced() && !is_sparse(self) &&
+         self.quantizer() == nullptr && !self.is_meta();
+}
+Tensor reshape_at_once(Context& context, const Tensor& self, const ShortList<Size>& shape) {
+  Info<Size> info = info_of(self);
+  ShortList<Size> sizes = infer_sizes<Size>(shape.span(), info.element_count());
+  if (std::optional<ShortList<Size>> strides = view_strides(info, sizes)) {
+    info.sizes = std::move(sizes);
+    info.strides = std::move(*strides);
+    return viewed(self, info);
+  }
+  const Tensor packed = context.allocate(contiguous<Size>(self.dtype(), info.sizes, self.device()));
+  copy_into(context, self, packed);
+  return viewed(packed, contiguous<Size>(self.dtype(), sizes, self.device()));
+}
+
 // A view where there can be one, else of a copy.
 Tensor reshape(Context& context, const Tensor& self, std::span<const SymInt> shape) {
+  if (is_done_at_once(context, self)) {
+    ShortList<Size> numbers;
+    for (const SymInt& size : shape) numbers.push_back(fixed(size));
+    return reshape_at_once(context, self, numbers);
+  }
   if (is_row_major(self)) return call(context, "aten::view", self, shape);
   SymIntList sizes = shape;
   if (std::ranges::any_of(shape, [](const SymInt& size) { return is_literally(size, -1); }))
@@ -98,6 +124,10 @@ Tensor reshape_as(Context& context, const Tensor& self, const Tensor& other) {
 }
 
 Tensor flatten(Context& context, const Tensor& self, Size start_dim, Size end_dim) {
+  if (is_done_at_once(context, self)) {
+    const Info<Size> wanted = flatten_info(info_of(self), start_dim, end_dim);
+    return wanted.sizes == info_of(self).sizes ? self : reshape_at_once(context, self, wanted.sizes);
+  }
   const SymIntList sizes = sizes_of(self);
   const size_t start = wrap_dim(start_dim, sizes.size());
   const size_t end = wrap_dim(end_dim, sizes.size());
