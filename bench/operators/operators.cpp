@@ -23,15 +23,22 @@
 namespace flambeau {
 namespace {
 
-Value to_value(const json::Value& said, const Checkpoint& tensors) {
+// In memory of its own, as a program's tensors lie: those of the file are in a mapping, of small pages.
+Tensor own(const Tensor& tensor, ops::Context& context) {
+  return ops::call(context, context.library().get("aten::clone"), std::vector<Value>{tensor, Value()})
+      .at(0)
+      .tensor();
+}
+
+Value to_value(const json::Value& said, const Checkpoint& tensors, ops::Context& context) {
   if (said.is_null()) return {};
   if (said.is_bool()) return said.as_bool();
   if (said.is_integer()) return said.as_int();
   if (said.is_double()) return said.as_double();
   if (said.is_string()) return said.as_string();
-  if (!said.is_array()) return *tensors.find(said.find("tensor")->as_string());
+  if (!said.is_array()) return own(*tensors.find(said.find("tensor")->as_string()), context);
   ValueList items;
-  for (const json::Value& item : said.as_array()) items.push_back(to_value(item, tensors));
+  for (const json::Value& item : said.as_array()) items.push_back(to_value(item, tensors, context));
   const auto is_tensor = [](const Value& item) { return item.is_tensor(); };
   if (std::ranges::any_of(items, is_tensor)) {
     TensorList list;
@@ -49,14 +56,15 @@ struct Call {
   std::vector<Value> arguments;
 };
 
-Call to_call(const json::Value& said, const Checkpoint& tensors, const ops::Library& library) {
+Call to_call(const json::Value& said, const Checkpoint& tensors, ops::Context& context) {
   Call call;
-  call.op = &library.get(said.find("op")->as_string());
+  call.op = &context.library().get(said.find("op")->as_string());
   std::vector<Value> positional;
-  for (const json::Value& item : said.find("args")->as_array()) positional.push_back(to_value(item, tensors));
+  for (const json::Value& item : said.find("args")->as_array())
+    positional.push_back(to_value(item, tensors, context));
   KeywordArguments keywords;
   for (const auto& [name, item] : said.find("kwargs")->as_object())
-    keywords.emplace_back(name, to_value(item, tensors));
+    keywords.emplace_back(name, to_value(item, tensors, context));
   call.arguments = ops::bind_arguments(call.op->schema, positional, keywords);
   return call;
 }
@@ -79,12 +87,16 @@ int run(const char* calls_file, const char* tensors_file, int threads) {
   const json::Value calls = json::parse(text.str());
   const Checkpoint tensors = load_checkpoint(tensors_file);
   nn::Session session({.threads = threads});
+  Call call;
+  int64_t of = -1;
   int64_t number = 0;
   int64_t count = 0;
   while (std::cin >> number >> count) {
     try {
-      const Call call =
-          to_call(calls.as_array().at(static_cast<size_t>(number)), tensors, session.context().library());
+      if (number != of) {
+        call = to_call(calls.as_array().at(static_cast<size_t>(number)), tensors, session.context());
+        of = number;
+      }
       fmt::print("{:.9f}\n", seconds_of(session.context(), call, count, threads));
     } catch (const std::exception& error) {
       fmt::print("error: {}\n", error.what());

@@ -75,7 +75,8 @@ class Ours:
 
 
 def calibrated(seconds):
-    """How many calls take a turn."""
+    """How many calls take a turn. The first ones ask the system for memory, and do not count."""
+    seconds(8)
     count = 1
     while (taken := seconds(count)) < TURN / 4 and count < 1 << 20:
         count *= 4
