@@ -10,6 +10,7 @@
 #include "flambeau/interpreter/evaluator.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/compiler/text.h"
+#include "flambeau/script/operators/functional_texts.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
@@ -149,8 +150,10 @@ void CompilationUnit::define(std::string_view text, const std::string& file_name
 
 std::vector<std::string> CompilationUnit::functions() const {
   std::vector<std::string> names;
-  for (const std::shared_ptr<Function>& function : loaded_->file.unit->functions())
-    names.push_back(short_name_of(function->qualified_name()));
+  for (const std::shared_ptr<Function>& function : loaded_->file.unit->functions()) {
+    if (!function->qualified_name().starts_with(kFunctionalPrefix))
+      names.push_back(short_name_of(function->qualified_name()));
+  }
   return names;
 }
 

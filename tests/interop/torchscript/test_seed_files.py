@@ -110,3 +110,30 @@ def test_compile_script_says_what_is_wrong(flambeau, tmp_path):
     assert done.returncode == 2
     assert "f.py:2:10: there is no 'valu' here" in done.stderr and "did you mean 'value'?" in done.stderr
     assert "f.py:5:12:" in done.stderr
+
+
+FUNCTIONS = {
+    "relu6": "F.relu6(x * 4)", "elu": "F.elu(x, 0.5)", "leaky": "F.leaky_relu(x, 0.2)", "hardtanh": "F.hardtanh(x)",
+    "hardsigmoid": "F.hardsigmoid(x)", "silu": "F.silu(x)", "softmax": "F.softmax(x, dim=1)", "log_softmax": "F.log_softmax(x, 1)",
+    "normalize": "F.normalize(x)", "dropout": "F.dropout(x, 0.5, training=False)", "pool": "F.max_pool2d(x, 2)",
+    "pool_stride": "F.max_pool2d(x, 3, [2, 1], padding=1)", "adaptive": "F.adaptive_avg_pool2d(x, 2)",
+    "layer_norm": "F.layer_norm(x, [4])", "group_norm": "F.group_norm(x, 1)", "batch_norm": "F.batch_norm(x, None, None, training=True)",
+    "mse": "F.mse_loss(x, x * 2)", "l1": "F.l1_loss(x, x * 2, reduction='sum')", "huber": "F.huber_loss(x, x * 3)",
+    "bce": "F.binary_cross_entropy_with_logits(x, torch.sigmoid(x))", "cross": "F.cross_entropy(x[0, 0], torch.arange(4))",
+    "resize": "F.interpolate(x, [8, 8])", "bilinear": "F.interpolate(x, scale_factor=[2.0, 2.0], mode='bilinear')",
+    "tanhshrink": "F.tanhshrink(x)", "softsign": "F.softsign(x)", "glu": "F.glu(x, 1)", "mish": "F.mish(x)", "relu": "F.relu(x)",
+    "embedding": "F.embedding(torch.arange(3), x[0, 0])", "celu": "F.celu(x)", "selu": "F.selu(x)", "threshold": "F.threshold(x, 0.1, 2.0)",
+}
+
+
+def test_functional(flambeau, tmp_path):
+    """Functions of torch.nn.functional, compiled here and run by PyTorch, are PyTorch's own."""
+    import torch.nn.functional as F  # noqa: F401
+
+    text = "".join(f"def {name}(x):\n  return {call}\n" for name, call in FUNCTIONS.items())
+    (tmp_path / "f.py").write_text("import torch.nn.functional as F\n" + text)
+    flambeau("compile-script", tmp_path / "f.py", "-o", tmp_path / "f.pt")
+    module = torch.jit.load(tmp_path / "f.pt")
+    x = torch.randn(2, 2, 4, 4)
+    for name, call in FUNCTIONS.items():
+        assert torch.allclose(getattr(module, name)(x), eval(call)), name

@@ -3,7 +3,9 @@
 
 #include "flambeau/base/ascii.h"
 #include "flambeau/script/compiler/emitter.h"
+#include "flambeau/script/compiler/text.h"
 #include "flambeau/script/operators/attributes.h"
+#include "flambeau/script/operators/functional_texts.h"
 #include "flambeau/script/operators/operator_table.h"
 #include "flambeau/script/operators/python_names.h"
 #include "flambeau/script/syntax/failure.h"
@@ -130,6 +132,8 @@ Meaning Emitter::python_attribute(const std::string& module, const std::string& 
   }
   if (const auto known = python_constant(full)) return Meaning::of(constant(*known, place));
   std::string behind = python_operator(module, name);
+  if (behind.empty() && module == "torch.nn.functional" && is_functional_name(name))
+    return Meaning::of(functional_function(unit_, name));
   if (behind.empty()) {
     fail_at(place, ErrorCode::kUnsupported, printable(full) + " is a function of Python's, not an operator",
             "call operators, as torch.relu, or write the function out");

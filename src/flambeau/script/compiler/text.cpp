@@ -9,6 +9,7 @@
 #include "flambeau/script/compiler/emitter.h"
 #include "flambeau/script/compiler/names.h"
 #include "flambeau/script/compiler/type_reader.h"
+#include "flambeau/script/operators/functional_texts.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/operators/python_names.h"
 #include "flambeau/script/syntax/diagnostics.h"
@@ -304,6 +305,18 @@ std::vector<std::shared_ptr<Function>> define_text(Unit& unit, const std::shared
     }
   }
   return functions;
+}
+
+std::shared_ptr<Function> functional_function(Unit& unit, const std::string& name) {
+  const std::string prefix(kFunctionalPrefix);
+  const std::string full = prefix + "." + name;
+  std::shared_ptr<Function> found = unit.find_function(full);
+  if (found == nullptr) {
+    const auto source = std::make_shared<Source>(std::string(functional_text()), "torch/nn/functional.py");
+    define_text(unit, source, prefix);
+    found = unit.find_function(full);
+  }
+  return found;
 }
 
 Type read_type_text(Unit& unit, std::string_view text, const std::string& prefix) {

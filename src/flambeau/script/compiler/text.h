@@ -32,6 +32,9 @@ std::vector<std::shared_ptr<Function>> define_methods(Unit& unit, const std::sha
 // "Optional[Tensor]", "List[MyClass]" for a class "prefix.MyClass".
 Type read_type_text(Unit& unit, std::string_view text, const std::string& prefix = {});
 
+// One of torch.nn.functional's that is written in TorchScript here; the unit has them from the first one on.
+std::shared_ptr<Function> functional_function(Unit& unit, const std::string& name);
+
 // The one function of a text of TorchScript's own library: it calls operators alone, and is no part of the
 // unit.
 std::shared_ptr<Function> compile_library_function(Unit& unit, std::string_view text);
