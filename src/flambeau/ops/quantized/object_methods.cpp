@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "flambeau/ops/dense/prepacked.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/quantized/packed_convolution.h"
 
@@ -88,6 +89,12 @@ constexpr auto kMethods = std::to_array<MethodEntry>({
     {kEmbeddingClass, "version", embedding_version},
     {kEmbeddingClass, "__getstate__", object_state},
     {kCellClass, "__getstate__", object_state},
+    {kPrepackedLinearClass, "unpack", object_state},
+    {kPrepackedLinearClass, "__getstate__", object_state},
+    {kPrepackedConvolutionClass, "unpack", object_state},
+    {kPrepackedConvolutionClass, "__getstate__", object_state},
+    {kPrepackedTransposeClass, "unpack", object_state},
+    {kPrepackedTransposeClass, "__getstate__", object_state},
 });
 
 }  // namespace

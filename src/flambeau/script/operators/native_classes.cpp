@@ -53,6 +53,9 @@ constexpr auto kNativeMethods = std::to_array<NativeMethod>({
     {"xnnpack.Conv2dOpContext", "unpack",
      "Tuple[Tensor, Optional[Tensor], List[int], List[int], List[int], int, Optional[number], "
      "Optional[number]]"},
+    {"xnnpack.TransposeConv2dOpContext", "unpack",
+     "Tuple[Tensor, Optional[Tensor], List[int], List[int], List[int], List[int], int, Optional[number], "
+     "Optional[number]]"},
 });
 
 // Of those that are known to have no methods at all, not even for pickling.
