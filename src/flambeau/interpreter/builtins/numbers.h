@@ -53,6 +53,7 @@ void define_lists(Builtins& builtins);
 void define_list_orders(Builtins& builtins);
 void define_dicts(Builtins& builtins);
 void define_tensor_facts(Builtins& builtins);
+void define_tensor_states(Builtins& builtins);
 void define_tensor_makers(Builtins& builtins);
 void define_tensor_calls(Builtins& builtins);
 void define_resizing(Builtins& builtins);

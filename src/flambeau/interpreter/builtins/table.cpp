@@ -19,6 +19,7 @@ Builtins::Builtins() {
   define_list_orders(*this);
   define_dicts(*this);
   define_tensor_facts(*this);
+  define_tensor_states(*this);
   define_tensor_makers(*this);
   define_tensor_calls(*this);
   define_resizing(*this);
