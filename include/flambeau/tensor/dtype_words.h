@@ -12,4 +12,7 @@ namespace flambeau {
 // Files know no such names.
 std::optional<DType> parse_dtype(std::string_view text);
 
+// As PyTorch's C++ calls it in messages: "Float", "Long", "ComplexDouble".
+std::string_view dtype_word(DType dtype);
+
 }  // namespace flambeau

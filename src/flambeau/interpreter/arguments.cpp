@@ -5,6 +5,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/script/types/runtime_type.h"
+#include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::interpreter {
@@ -69,6 +70,18 @@ std::optional<IValue> fit_tuple(const IValue& value, std::span<const Type> types
   return named == nullptr ? IValue::tuple(std::move(made)) : IValue::named_tuple(std::move(made), named);
 }
 
+// What PyTorch adds, in a line of its own.
+std::string cast_details(const IValue& value, const Type& type) {
+  if (type.is(TypeKind::kUnion)) {
+    return fmt::format("\nCast error details: Expected a member of {} but instead found type {}",
+                       printable(script::annotation_text(type), 300), printable(value.kind_name()));
+  }
+  if (type.is(TypeKind::kTensor) && value.is(Tag::kString))
+    return fmt::format("\nCast error details: Unable to cast {} to Tensor",
+                       printable(value.as_string(), 100));
+  return "";
+}
+
 }  // namespace
 
 std::optional<IValue> fit(const IValue& value, const Type& type, const script::Unit& unit) {
@@ -125,18 +138,25 @@ std::vector<IValue> bind_arguments(const script::Unit& unit, const script::Signa
                                    std::vector<IValue> positional,
                                    const std::vector<std::pair<std::string, IValue>>& keywords) {
   const std::vector<script::Argument>& arguments = signature.arguments;
-  const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}(): {}", printable(signature.name), what),
-                fmt::format("it is declared as {}", printable(to_string(signature), 1000)));
+  // In PyTorch's words.
+  const auto fail = [&](const std::string& what, const std::string& details = {}) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}() {}. Declaration: {}{}", printable(signature.name), what,
+                            printable(to_string(signature), 1000), details));
   };
   if (positional.size() > arguments.size())
-    fail(fmt::format("it takes {} arguments, {} are given", arguments.size(), positional.size()));
+    fail(fmt::format("expected at most {} argument(s) but received {} argument(s)", arguments.size(),
+                     positional.size()));
   std::vector<std::optional<IValue>> given(arguments.size());
   for (size_t i = 0; i < positional.size(); ++i) given[i] = std::move(positional[i]);
+  std::string unknown;
   for (const auto& [name, value] : keywords) {
     size_t index = 0;
     while (index < arguments.size() && arguments[index].name != name) ++index;
-    if (index == arguments.size()) fail(fmt::format("it has no argument '{}'", printable(name)));
+    if (index == arguments.size()) {
+      if (unknown.empty()) unknown = name;
+      continue;
+    }
     if (given[index]) fail(fmt::format("argument '{}' is given twice", printable(name)));
     given[index] = value;
   }
@@ -145,17 +165,21 @@ std::vector<IValue> bind_arguments(const script::Unit& unit, const script::Signa
   for (size_t i = 0; i < arguments.size(); ++i) {
     const script::Argument& argument = arguments[i];
     if (!given[i]) {
-      if (!argument.default_value) fail(fmt::format("argument '{}' is missing", printable(argument.name)));
+      if (!argument.default_value)
+        fail(fmt::format("is missing value for argument '{}'", printable(argument.name)));
       bound.push_back(*argument.default_value);
       continue;
     }
     std::optional<IValue> fitted = fit(*given[i], argument.type, unit);
     if (!fitted) {
-      fail(fmt::format("argument '{}' takes {}, not {}", printable(argument.name),
-                       printable(argument.type.to_string()), printable(given[i]->kind_name())));
+      fail(fmt::format("expected a value of type '{}' for argument '{}' but instead found type '{}'",
+                       printable(argument.type.to_string()), printable(argument.name),
+                       printable(given[i]->kind_name())),
+           cast_details(*given[i], argument.type));
     }
     bound.push_back(std::move(*fitted));
   }
+  if (!unknown.empty()) fail(fmt::format("has no argument '{}'", printable(unknown)));
   return bound;
 }
 

@@ -92,12 +92,13 @@ std::unique_ptr<OperatorSite> make_site(const ops::Library& library, const Opera
 
 void call_operator(const OperatorSite& site, Call& call) {
   Machine& machine = call.machine();
+  // What may not be done is no matter of whether it could be.
+  if (!machine.is_granted(site.needs)) [[unlikely]]
+    machine.refuse(site.needs, site.entry->schema.name.to_string());
   if (site.op == nullptr) {
     machine.program().library().get(site.entry->schema.name);
     throw Error(ErrorCode::kUnsupported, site.entry->schema.name.to_string() + " cannot be run");
   }
-  if (!machine.is_granted(site.needs)) [[unlikely]]
-    machine.refuse(site.needs, site.entry->schema.name.to_string());
   Machine::Scratch arguments(machine);
   for (size_t i = 0; i < site.arguments.size(); ++i) {
     const OperatorSite::Argument& argument = site.arguments[i];

@@ -31,4 +31,43 @@ std::optional<DType> parse_dtype(std::string_view text) {
   return std::nullopt;
 }
 
+std::string_view dtype_word(DType dtype) {
+  switch (dtype) {
+    case kUInt8:
+      return "Byte";
+    case kInt8:
+      return "Char";
+    case kInt16:
+      return "Short";
+    case kInt32:
+      return "Int";
+    case kInt64:
+      return "Long";
+    case kFloat16:
+      return "Half";
+    case kFloat32:
+      return "Float";
+    case kFloat64:
+      return "Double";
+    case kComplex32:
+      return "ComplexHalf";
+    case kComplex64:
+      return "ComplexFloat";
+    case kComplex128:
+      return "ComplexDouble";
+    case kBool:
+      return "Bool";
+    case kBFloat16:
+      return "BFloat16";
+    case kQInt8:
+      return "QInt8";
+    case kQUInt8:
+      return "QUInt8";
+    case kQInt32:
+      return "QInt32";
+    default:
+      return dtype_name(dtype);
+  }
+}
+
 }  // namespace flambeau

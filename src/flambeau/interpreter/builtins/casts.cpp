@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/builtins/numbers.h"
 #include "flambeau/interpreter/builtins/tensors.h"
+#include "flambeau/tensor/dtype_words.h"
 #include "flambeau/value/scalar.h"
 
 namespace flambeau::interpreter {
@@ -60,8 +61,9 @@ const Tensor& implicit(const Tensor& tensor, bool to_int) {
   }
   const DTypeInfo& info = dtype_info(tensor.dtype());
   if (to_int && (info.is_floating || info.is_complex || tensor.dtype() == DType::kBool)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("Cannot input a tensor of type {} as an integral argument", info.name));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("Cannot input a tensor of type {} as an integral argument", dtype_word(tensor.dtype())));
   }
   return tensor;
 }

@@ -125,12 +125,44 @@ std::string formatted(Call& call) {
   return text.append(format, from);
 }
 
+// What PyTorch's messages call a kind of value.
+std::string_view tag_word(const IValue& value) {
+  switch (value.tag()) {
+    case Tag::kNone:
+      return "None";
+    case Tag::kInt:
+      return "Int";
+    case Tag::kFloat:
+      return "Double";
+    case Tag::kComplex:
+      return "ComplexDouble";
+    case Tag::kBool:
+      return "Bool";
+    case Tag::kString:
+      return "String";
+    case Tag::kTensor:
+      return "Tensor";
+    case Tag::kTuple:
+      return "Tuple";
+    case Tag::kList:
+      return "GenericList";
+    case Tag::kDict:
+      return "GenericDict";
+    case Tag::kDevice:
+      return "Device";
+    case Tag::kEnum:
+      return "Enum";
+    default:
+      return "Object";
+  }
+}
+
 void add_percent(Call& call, char key, const IValue& value, std::string& text) {
   const auto number = [&] {
     const bool is_number = value.is(Tag::kInt) || value.is(Tag::kFloat) || value.is(Tag::kBool);
     if (!is_number) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("%{} requires a number for formatting, but got {}",
-                                                           key, printable(value.kind_name())));
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("%{} requires a number for formatting, but got {}", key, tag_word(value)));
     }
     return value.is(Tag::kBool) ? IValue(int64_t{value.as_bool()}) : value;
   };
@@ -164,8 +196,7 @@ void add_percent(Call& call, char key, const IValue& value, std::string& text) {
         text += value.as_string();
       } else {
         throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("%c requires an int or char for formatting, but got {}",
-                                printable(value.kind_name())));
+                    fmt::format("%c requires an int or char for formatting, but got {}", tag_word(value)));
       }
       return;
     case 's':

@@ -23,9 +23,9 @@ bool is_before(Call& call, const IValue& a, const IValue& b);
 [[noreturn]] void fail_order(const IValue& value) {
   throw Error(
       ErrorCode::kInvalidArgument,
-      fmt::format("Only lists of tensors, ints, floats, bools, strings, tuples of them and of classes "
-                  "with __lt__ can be sorted, not of {}",
-                  printable(value.kind_name())));
+      fmt::format("Contained elements in {} are not sortable. Only Int, Bool, Float, String, Tensor, a User "
+                  "Defined Class with __lt__ method defined or Tuples of aforementioned types can be sorted.",
+                  printable(script::runtime_type(value).to_string())));
 }
 
 bool is_tensor_before(Call& call, const Tensor& a, const Tensor& b) {

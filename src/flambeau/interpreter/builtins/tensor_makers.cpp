@@ -10,6 +10,7 @@
 #include "flambeau/interpreter/builtins/tensors.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/tensor/dtype_words.h"
 #include "flambeau/value/scalar.h"
 
 namespace flambeau::interpreter {
@@ -47,6 +48,12 @@ Tensor cast(Call& call, Tensor tensor, const IValue& dtype, const IValue& device
   return tensor;
 }
 
+// As PyTorch says it, in a line of its own.
+constexpr std::string_view kEmptyList =
+    "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty "
+    "list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for "
+    "Python 2)";
+
 DType dtype_of_elements(Call& call, const Type& element, bool is_empty) {
   switch (element.kind()) {
     case TypeKind::kInt:
@@ -58,10 +65,9 @@ DType dtype_of_elements(Call& call, const Type& element, bool is_empty) {
     case TypeKind::kComplex:
       return default_complex(call);
     default:
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("Input must be of ints, floats, or bools, got {}", printable(element.to_string())),
-          is_empty ? "an empty list is one of tensors unless it is annotated" : "");
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("Input must be of ints, floats, or bools, got {}{}",
+                              printable(element.to_string()), is_empty ? kEmptyList : std::string_view()));
   }
 }
 
@@ -158,7 +164,11 @@ IValue to_list(const Tensor& tensor, int64_t dims, int64_t number) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("Output annotation element type and runtime tensor element type must match for "
                             "tolist(): {} vs {}",
-                            plain_type_name(kind), info.name));
+                            kind == TypeKind::kFloat     ? "Float"
+                            : kind == TypeKind::kComplex ? "ComplexDouble"
+                            : kind == TypeKind::kInt     ? "Long"
+                                                         : "Bool",
+                            dtype_word(tensor.dtype())));
   }
   if (dims != static_cast<int64_t>(tensor.dim())) {
     throw Error(ErrorCode::kInvalidArgument,

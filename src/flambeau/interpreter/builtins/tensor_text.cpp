@@ -7,6 +7,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/builtins/sequences.h"
 #include "flambeau/interpreter/builtins/tensors.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -108,49 +109,10 @@ void add_matrices(std::string& text, const Tensor& tensor) {
   }
 }
 
-std::string_view type_word(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8:
-      return "Byte";
-    case DType::kInt8:
-      return "Char";
-    case DType::kInt16:
-      return "Short";
-    case DType::kInt32:
-      return "Int";
-    case DType::kInt64:
-      return "Long";
-    case DType::kFloat16:
-      return "Half";
-    case DType::kFloat32:
-      return "Float";
-    case DType::kFloat64:
-      return "Double";
-    case DType::kComplex32:
-      return "ComplexHalf";
-    case DType::kComplex64:
-      return "ComplexFloat";
-    case DType::kComplex128:
-      return "ComplexDouble";
-    case DType::kBool:
-      return "Bool";
-    case DType::kBFloat16:
-      return "BFloat16";
-    case DType::kQInt8:
-      return "QInt8";
-    case DType::kQUInt8:
-      return "QUInt8";
-    case DType::kQInt32:
-      return "QInt32";
-    default:
-      return dtype_name(dtype);
-  }
-}
-
 std::string type_name(const Tensor& tensor) {
   std::string place = tensor.device().type == DeviceType::kCuda ? "CUDA" : tensor.is_meta() ? "Meta" : "CPU";
   if (tensor.quantizer() != nullptr) place = "Quantized" + place;
-  return fmt::format("{}{}Type", place, type_word(tensor.dtype()));
+  return fmt::format("{}{}Type", place, dtype_word(tensor.dtype()));
 }
 
 }  // namespace

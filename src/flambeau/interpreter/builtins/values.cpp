@@ -9,6 +9,8 @@
 #include "flambeau/interpreter/builtins/tensors.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/traceback.h"
+#include "flambeau/script/types/runtime_type.h"
+#include "flambeau/script/types/text.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -70,7 +72,13 @@ int64_t hash_value(const IValue& value) {
     case Tag::kDict:
     case Tag::kFuture:
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} cannot be hashed", printable(value.kind_name())));
+                  fmt::format("unhashable type: '{}'",
+                              printable(script::annotation_text(script::runtime_type(value)))));
+    case Tag::kTuple: {
+      uint64_t all = 0x9e3779b97f4a7c15;
+      for (const IValue& item : value.items()) all = all * 31 + static_cast<uint64_t>(hash_value(item));
+      return static_cast<int64_t>(all);
+    }
     default:
       return static_cast<int64_t>(script::hash_of(value));
   }

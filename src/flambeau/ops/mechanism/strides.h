@@ -34,7 +34,15 @@ ShortList<N> broadcast(const ShortList<N>& a, const ShortList<N>& b, Compared or
   for (size_t d = 0; d < b.size(); ++d) {
     N& size = sizes[d + shift];
     if ((order == Compared::kInOrder ? size == b[d] : b[d] == size) || b[d] == N(1)) continue;
-    if (!(size == N(1))) fail_broadcast(number_text(size), number_text(b[d]), d + shift);
+    if (!(size == N(1))) {
+      // PyTorch names the last dimension that does not match, and the sizes as they were given.
+      size_t last = d;
+      if constexpr (!std::is_same_v<N, SymInt>) {
+        last = b.size() - 1;
+        while (last > d && (a[last + shift] == b[last] || a[last + shift] == N(1) || b[last] == N(1))) --last;
+      }
+      fail_broadcast(number_text(a[last + shift]), number_text(b[last]), last + shift);
+    }
     size = b[d];
   }
   return sizes;

@@ -11,6 +11,7 @@
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/ops/mechanism/sparse_calls.h"
+#include "flambeau/tensor/dtype_words.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::ops {
@@ -97,8 +98,8 @@ void check_shape(const Tensor& to, const Tensor& result) {
 void check_cast(DType from, DType to) {
   if (can_cast(from, to)) return;
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("result type {} can't be cast to the desired output type {}", dtype_name(from),
-                          dtype_name(to)));
+              fmt::format("result type {} can't be cast to the desired output type {}", dtype_word(from),
+                          dtype_word(to)));
 }
 
 bool takes_result_in_place(const Operator& base, std::span<const Value> arguments, const Tensor& to) {
