@@ -208,6 +208,12 @@ IValue ValueReader::Reading::read_tagged(const Node::Call& call, int depth) {
   if (type.is(TypeKind::kList) && value.is(IValue::Tag::kList)) {
     value.as_list().element = type.element();
   } else if (type.is(TypeKind::kDict) && value.is(IValue::Tag::kDict)) {
+    for (const DictItems::Entry& entry : value.as_dict().items.entries()) {
+      const bool fits = type.elements()[0].is(TypeKind::kString) ? entry.key.is(IValue::Tag::kString)
+                        : type.elements()[0].is(TypeKind::kInt)  ? entry.key.is(IValue::Tag::kInt)
+                                                                 : true;
+      if (!fits) corrupt(fmt::format("{} is a key of a {}", entry.key.kind_name(), printable(text)));
+    }
     value.as_dict().key = type.elements()[0];
     value.as_dict().value = type.elements()[1];
   } else {

@@ -186,6 +186,8 @@ class ClassReader {
         hooks_by_name.emplace(definition->text, std::move(method));
       } else if (made->find_method(definition->text) != nullptr) {
         refuse(*definition, "the class has two methods of this name");
+      } else if (made->find_attribute(definition->text)) {
+        refuse(*definition, "the class has an attribute of this name");
       } else {
         made->methods.push_back(std::move(method));
       }

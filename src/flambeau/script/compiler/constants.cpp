@@ -1,4 +1,6 @@
 // Expressions that need nothing to run: defaults of arguments and fields, and constants of classes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +11,7 @@
 #include "flambeau/script/syntax/literals.h"
 #include "flambeau/script/types/relations.h"
 #include "flambeau/script/types/runtime_type.h"
+#include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::script::compiler {
@@ -196,11 +199,53 @@ class ConstantReader {
   const Tree& tree_;
 };
 
+// Whether a literal is a value of the type, each part of it too: lists and dicts were made to hold what was
+// asked for.
+bool fits(const Unit& unit, const IValue& value, const Type& type) {
+  if (type.is(TypeKind::kOptional)) {
+    return value.is(IValue::Tag::kNone) || fits(unit, value, type.without_optional());
+  }
+  if (value.is(IValue::Tag::kList) && type.is(TypeKind::kList)) {
+    return std::ranges::all_of(value.items(),
+                               [&](const IValue& item) { return fits(unit, item, type.element()); });
+  }
+  if (value.is(IValue::Tag::kDict) && type.is(TypeKind::kDict)) {
+    return std::ranges::all_of(value.as_dict().items.entries(), [&](const DictItems::Entry& entry) {
+      return fits(unit, entry.key, type.elements()[0]) && fits(unit, entry.value, type.elements()[1]);
+    });
+  }
+  const std::optional<Type> tuple = as_tuple_type(&unit, type);
+  if (value.is(IValue::Tag::kTuple) && tuple) {
+    const std::vector<IValue>& items = value.items();
+    if (items.size() != tuple->elements().size()) return false;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!fits(unit, items[i], tuple->elements()[i])) return false;
+    }
+    return true;
+  }
+  return is_instance(&unit, value, type);
+}
+
+// What the language makes of a literal without being asked: a flag is a number, a tuple a list.
+IValue converted(IValue value, const Type& type) {
+  const Type& plain = type.without_optional();
+  if (plain.is(TypeKind::kInt) && value.is(IValue::Tag::kBool)) return int64_t{value.as_bool() ? 1 : 0};
+  if (plain.is(TypeKind::kList) && value.is(IValue::Tag::kTuple))
+    return IValue::list(plain.element(), value.items());
+  return value;
+}
+
 }  // namespace
 
 IValue read_constant(Unit& unit, const OuterNames& names, const Tree& tree, const Node& node,
                      const Type& type) {
-  return ConstantReader(unit, names, tree).read(node, type);
+  IValue value = converted(ConstantReader(unit, names, tree).read(node, type), type);
+  if (!fits(unit, value, type)) {
+    fail_at(tree.range(node), fmt::format("a value of type {} is expected, this is of type {}",
+                                          printable(annotation_text(type), 100),
+                                          printable(annotation_text(runtime_type(value)), 100)));
+  }
+  return value;
 }
 
 }  // namespace flambeau::script::compiler
