@@ -1,143 +1,9 @@
-// TorchScript archives that were made to harm: each is refused with a clear error, in little time and memory.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
+// TorchScript archives whose code was made to harm: each is refused with a clear error, in little time and
+// memory.
+#include "support/hostile_archives.h"
 
-#include <chrono>
-
-#include "flambeau/archive/zip/writer.h"
-#include "flambeau/base/files/byte_sink.h"
-#include "flambeau/base/files/mapping.h"
-#include "flambeau/base/work.h"
-#include "flambeau/error.h"
-#include "flambeau/script.h"
-#include "support/patience.h"
-#include "support/temporary_folder.h"
-
-namespace flambeau::script {
+namespace flambeau::script::hostile {
 namespace {
-
-using Records = std::vector<std::pair<std::string, std::string>>;
-
-std::string times(size_t count, std::string_view text) {
-  std::string all;
-  all.reserve(count * text.size());
-  for (size_t i = 0; i < count; ++i) all += text;
-  return all;
-}
-// The same with the number of the turn in place of each '#', and the next one in place of each '@'.
-std::string count_up(size_t count, std::string_view text) {
-  std::string all;
-  for (size_t i = 0; i < count; ++i) {
-    for (const char c : text) {
-      if (c == '#') {
-        all += std::to_string(i);
-      } else if (c == '@') {
-        all += std::to_string(i + 1);
-      } else {
-        all += c;
-      }
-    }
-  }
-  return all;
-}
-
-// Pickles by hand: a short text, and an object of __torch__.M with such a state.
-std::string pickled(std::string_view text) {
-  return std::string("X") + static_cast<char>(text.size()) + std::string(3, '\0') + std::string(text);
-}
-std::string object(const std::string& state, std::string_view name = "__torch__\nM") {
-  return fmt::format("c{}\n)\x81{}b", name, state);
-}
-std::string data(const std::string& root) { return "\x80\x02" + root + "."; }
-
-Records archive(const std::string& code, const std::string& root = object("}"),
-                const std::string& version = "3\n") {
-  return {{"data.pkl", data(root)},
-          {"code/__torch__.py", code},
-          {"constants.pkl", data(")")},
-          {"version", version}};
-}
-// A module whose method `forward` has this body, indented by four.
-std::string forward(const std::string& body, const std::string& before = "") {
-  return before +
-         "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
-         "  def forward(self: __torch__.M, x: int) -> int:\n" +
-         body + "    return x\n";
-}
-// The same that runs while the file is loaded.
-std::string set_state(const std::string& body, const std::string& before = "") {
-  return before +
-         "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
-         "  def __getstate__(self: __torch__.M) -> int:\n    return 1\n"
-         "  def __setstate__(self: __torch__.M, x: int) -> NoneType:\n" +
-         body + "    return None\n";
-}
-const std::string kState = object("K\x01");
-
-ScriptModule loaded(const Records& records, const ScriptLoadOptions& options) {
-  MemorySink sink;
-  zip::Writer writer(sink, {});
-  for (const auto& [name, contents] : records) writer.add_text(name, contents);
-  writer.finish();
-  return load_script(Mapping::from_buffer(sink.take()), options);
-}
-// Nothing of it runs.
-ScriptModule inert(const Records& records) {
-  ScriptLoadOptions options;
-  options.run_set_state = false;
-  return loaded(records, options);
-}
-
-// Loads, looks at everything, runs and saves; the first refusal, or "fine".
-std::string outcome(const Records& records) {
-  const flambeau::testing::TemporaryFolder folder;
-  const WorkScope scope({.seconds = 20 * patience(), .bytes = uint64_t{256} << 20});
-  try {
-    ScriptLoadOptions load;
-    load.most_steps = 100'000;
-    const ScriptModule module = loaded(records, load);
-    module.modules();
-    module.parameters();
-    for (const ModuleAttribute& attribute : module.attributes()) to_text(module.attribute(attribute.name));
-    module.methods();
-    module.operators();
-    module.outside_calls();
-    for (const CodeFinding& problem : module.problems()) {
-      return "problem: " + problem.place + ": " + problem.message;
-    }
-    for (const ModuleMethod& method : module.methods()) {
-      module.graph(method.name);
-      module.code(method.name);
-      module.original_code(method.name);
-    }
-    save_script(module, folder / "again.pt");
-    ScriptRunOptions run;
-    run.most_steps = 100'000;
-    for (const ModuleMethod& method : module.methods()) {
-      if (method.name == "forward") module.run_method("forward", {1}, {}, run);
-    }
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "fine";
-}
-
-struct Case {
-  std::string name;
-  Records records;
-  std::string expected;  // a part of the refusal
-};
-
-void check(const std::vector<Case>& cases) {
-  for (const Case& given : cases) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::string found = outcome(given.records);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    EXPECT_NE(found.find(given.expected), std::string::npos) << given.name << ":\n" << found.substr(0, 2000);
-    EXPECT_LT(found.size(), 20'000U) << given.name;
-    EXPECT_LT(taken.count(), 3 * patience()) << given.name;
-  }
-}
 
 TEST(HostileScripts, AHarmlessOneIsFine) {
   check({{"plain", archive(forward("")), "fine"}, {"state", archive(set_state(""), kState), "fine"}});
@@ -273,69 +139,6 @@ TEST(HostileScripts, Bombs) {
   });
 }
 
-TEST(HostileScripts, CodeThatRunsWhileItIsLoaded) {
-  const auto state = [](const std::string& body, const std::string& before = "") {
-    return archive(set_state(body, before), kState);
-  };
-  check({
-      {"for ever", state("    while True:\n      x = torch.add(x, 1)\n"), "more than 100000 steps"},
-      {"recursion", state("    self.__setstate__(x)\n"), "deep"},
-      {"recursion of a function",
-       state("    y = __torch__.f(x)\n", "def f(x: int) -> int:\n  return __torch__.f(x)\n"), "__torch__.f"},
-      {"a huge tensor",
-       state("    y = torch.zeros([1099511627776], dtype=None, layout=None, device=None, pin_memory=None)\n"
-             "    print(y)\n"),
-       "memory"},
-      {"a huge view",
-       state("    y = torch.clone(torch.expand(torch.rand([1]), [1099511627776]))\n    print(y)\n"),
-       "memory"},
-      {"a list for ever", state("    y = [1]\n    while True:\n      z = torch.append(y, 1)\n"), "steps"},
-      {"a list that doubles", state("    y = [1]\n    while True:\n      torch.extend(y, y)\n"), "steps"},
-      {"a text that doubles", state("    y = \"abcdefgh\"\n    while True:\n      y = torch.add(y, y)\n"),
-       "memory"},
-      {"forks in no way that archives have",
-       state("    while True:\n      f = torch.jit.fork(__torch__.f, x)\n",
-             "def f(x: int) -> int:\n  return x\n"),
-       "there is no attribute 'fork'"},
-      {"prints for ever", state("    while True:\n      print(\"abc\")\n"), "steps"},
-      {"a tensor that doubles",
-       state("    y = torch.rand([1])\n    while True:\n      y = torch.cat([y, y])\n"),
-       "operator 'aten::cat': the run needs more than"},
-      {"a file", state("    y = torch.from_file(\"/etc/passwd\", False, 4, dtype=0)\n    print(y)\n"),
-       "aten::from_file"},
-      {"a file to write", state("    torch.save(x, \"/tmp/flambeau-hostile\")\n"), "files"},
-      {"a seed", state("    torch.manual_seed(1)\n"), "seed"},
-      {"another argument", archive(set_state(""), object(pickled("a"))), "__setstate__"},
-      {"an exception", state("    ops.prim.RaiseException(\"no\", \"builtins.ValueError\")\n"), "no"},
-  });
-}
-
-TEST(HostileScripts, CodeThatRuns) {
-  check({
-      {"2 ** 63 turns",
-       archive(forward("    for i in range(9223372036854775807):\n      x = torch.add(x, 1)\n")), "steps"},
-      {"empty turns",
-       archive(forward("    for i in range(9223372036854775807):\n      pass\n    x = torch.add(x, 1)\n")),
-       ""},
-      {"prints for ever", archive(forward("    while True:\n      print(\"abc\")\n")), "steps"},
-      {"a file",
-       archive(forward("    y = torch.from_file(\"/etc/passwd\", False, 4, dtype=0)\n    print(y)\n")),
-       "code/__torch__.py:5: nothing here runs aten::from_file"},
-      {"a file to write", archive(forward("    torch.save(x, \"/tmp/flambeau-hostile\")\n")), "files"},
-      {"a seed", archive(forward("    torch.manual_seed(1)\n")), "seed"},
-      {"division by zero", archive(forward("    x = torch.floordiv(x, 0)\n")), "division by 0"},
-      {"the smallest by -1",
-       archive(forward("    x = torch.floordiv(torch.sub(-9223372036854775807, x), -1)\n")),
-       "beyond an int of 64 bits"},
-      {"the remainder of it",
-       archive(forward("    x = torch.remainder(torch.sub(-9223372036854775807, x), -1)\n")), "fine"},
-      {"a range without steps",
-       archive(forward("    for i in range(0, 10, torch.sub(x, 1)):\n      x = 1\n")),
-       "range() arg 3 must not be zero"},
-      {"an index too far", archive(forward("    y = [1]\n    x = y[9223372036854775807]\n")), "range"},
-  });
-}
-
 TEST(HostileScripts, Declarations) {
   const std::string module = "class M(Module):\n";
   check({
@@ -386,30 +189,6 @@ TEST(HostileScripts, Declarations) {
   });
 }
 
-TEST(HostileScripts, NamesWhatTouchesTheOutside) {
-  const std::string body =
-      "    y = torch.from_file(\"/etc/passwd\", False, 4, dtype=0)\n    print(y)\n"
-      "    torch.save(x, \"/tmp/flambeau-hostile\")\n    torch.manual_seed(1)\n";
-  for (const Records& records : {archive(forward(body)), archive(set_state(body), kState)}) {
-    const std::vector<CodeFinding> found = inert(records).outside_calls();
-    ASSERT_EQ(found.size(), 3U);
-    EXPECT_EQ(found[0].message, "aten::from_file reads or writes files");
-    EXPECT_EQ(found[1].message, "aten::save reads or writes files");
-    EXPECT_EQ(found[2].message, "aten::manual_seed seeds the generator of random numbers");
-    EXPECT_NE(found[0].place.find("code/__torch__.py:"), std::string::npos);
-  }
-}
-
-TEST(HostileScripts, EachCallHasItsOwnSteps) {
-  const ScriptModule module = inert(archive(forward("    for i in range(x):\n      x = torch.add(x, i)\n")));
-  ScriptRunOptions run;
-  run.most_steps = 50'000;
-  for (int turn = 0; turn < 5; ++turn) module.run_method("forward", {10'000}, {}, run);
-  run.most_steps = 100;
-  EXPECT_THROW(module.run_method("forward", {10'000}, {}, run), Error);
-  EXPECT_NO_THROW(module.run_method("forward", {10'000}));
-}
-
 TEST(HostileScripts, Versions) {
   const auto version = [](const std::string& text) { return archive(forward(""), object("}"), text); };
   check({{"11", version("11\n"), "version 11"},
@@ -443,4 +222,4 @@ TEST(HostileScripts, DebugInformation) {
 }
 
 }  // namespace
-}  // namespace flambeau::script
+}  // namespace flambeau::script::hostile
