@@ -1,10 +1,12 @@
 // Makes the calls of builtin_cases.py and compares what they give:
 //   script_builtins CASES.pt [--show NAME]
+//   script_builtins --missing    operators that nothing runs
 // Prints the operators that differ, and totals.
 #include <fmt/format.h>
 
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "call_compare.h"
 #include "flambeau/archive/record_archive.h"
@@ -12,6 +14,7 @@
 #include "flambeau/base/files/mapping.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 #include "flambeau/formats/torchscript/value_reader.h"
+#include "flambeau/interpreter/builtins/builtin.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/ir/text.h"
@@ -73,10 +76,25 @@ struct Judge {
   }
 };
 
+// Operators that a script may call and nothing runs.
+int list_missing() {
+  const SchemaTable schemas;
+  const ops::Library library;
+  const interpreter::Builtins builtins;
+  std::set<std::string> missing;
+  for (const OperatorName& name : schemas.names()) {
+    if (builtins.find(name.to_string()) == nullptr && library.find(name) == nullptr)
+      missing.insert(name.to_string());
+  }
+  for (const std::string& name : missing) std::cout << name << "\n";
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count < 2) return 2;
+  if (std::string_view(arguments[1]) == "--missing") return list_missing();
   const std::string shown = count > 3 ? arguments[3] : "";
   const auto records = std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(arguments[1])));
   const TorchFile file = read_torch_zip(records, "data.pkl", "data");

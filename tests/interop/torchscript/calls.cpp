@@ -1,14 +1,19 @@
 // Makes the calls that PyTorch's own tests made, and compares what they give:
-//   script_calls [--sample N] [--only NAME] [--show TEXT] [--code] [--verbose] FOLDER
+//   script_calls [--sample N] [--only NAME] [--show TEXT] [--code] [--verbose] [--errors] [--states FOLDER]
+//                FOLDER
 // FOLDER has archives/<id>.pt and calls/<n>.pt, dicts of "archive", "method", "args", "kwargs", "result" or
-// "error", "args_after", "rng". Prints what went wrong by kind, and totals. --show: each one of the kinds
-// with that text in their names. --code: what the machine runs.
+// "error", "args_after", "rng", "more" (pairs of arguments and results of further calls). Prints what went
+// wrong by kind, and totals. --show: each one of the kinds with that text in their names. --code: what the
+// machine runs. --errors: an error must have PyTorch's text.
+// --states: has <n>.pt, the module after a call that changed it (states.py writes them); all others must be
+// as they were.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +47,8 @@ struct Outcome {
   std::string detail;
 };
 
+struct LoadedArchive;
+
 struct Judge {
   std::string folder;
   std::shared_ptr<const script::OperatorTable> operators =
@@ -49,7 +56,10 @@ struct Judge {
   std::shared_ptr<const ops::Library> library = std::make_shared<const ops::Library>();
   ThreadPool pool{1};
   bool shows_code = false;
+  bool compares_errors = false;
+  std::string states;
 
+  LoadedArchive load(const std::string& path, const interpreter::MachineOptions& options);
   Outcome judge(const std::string& path);
 };
 
@@ -123,6 +133,73 @@ bool has_control_flow(const script::ScriptArchive& archive) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+// "ValueError: no" and "builtins.ValueError: no" as "no": a class's name is a word without blanks.
+std::string without_class(const std::string& line) {
+  const size_t colon = line.find(": ");
+  if (line.ends_with("Error:")) return "";
+  const std::string word = line.substr(0, colon);
+  const bool is_class = colon != std::string::npos && word.find(' ') == std::string::npos &&
+                        (word.ends_with("Error") || word.ends_with("Exception"));
+  return is_class ? without_class(line.substr(colon + 2)) : line;
+}
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of("\n ");
+  const std::string trimmed = end == std::string::npos ? "" : text.substr(0, end + 1);
+  return trimmed.substr(trimmed.rfind('\n') + 1);
+}
+
+// What differs in the attributes of two objects, and of those in them.
+std::string object_difference(const IValue& ours, const IValue& expected, const std::string& path,
+                              std::set<const void*>& seen) {
+  if (!expected.is(IValue::Tag::kObject)) {
+    // What PyTorch keeps of its own classes is compared by what runs with it.
+    if (expected.is(IValue::Tag::kNative)) return ours.is(IValue::Tag::kNative) ? "" : path + ": no object";
+    if (expected.is(IValue::Tag::kEnum)) {
+      // Of two units, so that they are of two classes.
+      const bool is_same = ours.is(IValue::Tag::kEnum) && ours.as_enum().name == expected.as_enum().name;
+      return is_same ? "" : path + ": enumerator";
+    }
+    const std::string different = difference(ours, expected);
+    return different.empty() ? "" : path + ": " + different;
+  }
+  if (!ours.is(IValue::Tag::kObject)) return path + ": no object";
+  const script::ObjectBox &mine = ours.as_object(), &theirs = expected.as_object();
+  if (!seen.insert(&mine).second) return "";
+  for (size_t i = 0; i < theirs.type->attributes.size(); ++i) {
+    const std::string& name = theirs.type->attributes[i].name;
+    const std::optional<size_t> slot = mine.type->find_attribute(name);
+    if (!slot) return path + "." + name + ": no such attribute";
+    std::string different = object_difference(mine.slots[*slot], theirs.slots[i], path + "." + name, seen);
+    if (!different.empty()) return different;
+  }
+  return "";
+}
+
+// An archive with what runs it.
+struct LoadedArchive {
+  std::unique_ptr<interpreter::Machine> machine;
+  script::ScriptFile file;
+};
+
+LoadedArchive Judge::load(const std::string& path, const interpreter::MachineOptions& options) {
+  LoadedArchive loaded;
+  script::LoadHooks hooks;
+  hooks.begin = [&](const std::shared_ptr<script::Unit>& unit) {
+    loaded.machine = std::make_unique<interpreter::Machine>(
+        std::make_shared<const interpreter::Program>(unit, library), pool, options);
+  };
+  hooks.make_native = [&](std::string_view name, const IValue& state) -> IValue {
+    const ops::ObjectClass* const type = library->find_class(name);
+    return type == nullptr ? IValue() : IValue::native(type->from_state(interpreter::to_value(state)));
+  };
+  hooks.set_state = [&](const script::Function&, const IValue& object, const IValue& state) {
+    loaded.machine->call_method(object, "__setstate__", {state});
+  };
+  loaded.file = script::read_script(std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(path))),
+                                    operators, hooks);
+  return loaded;
+}
+
 Outcome Judge::judge(const std::string& path) {
   Outcome outcome;
   std::map<std::string, IValue> call;
@@ -141,30 +218,18 @@ Outcome Judge::judge(const std::string& path) {
     if (const std::optional<DType> dtype = dtype_from_name(call["default_dtype"].as_string()))
       options.default_dtype = *dtype;
   }
-  std::unique_ptr<interpreter::Machine> machine;
-  script::LoadHooks hooks;
-  hooks.begin = [&](const std::shared_ptr<script::Unit>& unit) {
-    machine = std::make_unique<interpreter::Machine>(
-        std::make_shared<const interpreter::Program>(unit, library), pool, options);
-  };
-  hooks.make_native = [&](std::string_view name, const IValue& state) -> IValue {
-    const ops::ObjectClass* const type = library->find_class(name);
-    return type == nullptr ? IValue() : IValue::native(type->from_state(interpreter::to_value(state)));
-  };
-  hooks.set_state = [&](const script::Function&, const IValue& object, const IValue& state) {
-    machine->call_method(object, "__setstate__", {state});
-  };
-  script::ScriptFile file;
+  LoadedArchive loaded;
+  const std::string archive = fmt::format("{}/archives/{}.pt", folder, call["archive"].as_string());
   try {
-    const std::string archive = fmt::format("{}/archives/{}.pt", folder, call["archive"].as_string());
-    file = script::read_script(std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(archive))),
-                               operators, hooks);
-    outcome.has_control_flow = has_control_flow(*file.archive);
+    loaded = load(archive, options);
+    outcome.has_control_flow = has_control_flow(*loaded.file.archive);
   } catch (const Error& error) {
     outcome.kind = "load: " + first_line(error.message());
     outcome.detail = error.what();
     return outcome;
   }
+  const std::unique_ptr<interpreter::Machine>& machine = loaded.machine;
+  const script::ScriptFile& file = loaded.file;
   if (shows_code) {
     for (const std::shared_ptr<script::Function>& method : file.module.as_object().type->methods) {
       const interpreter::Program& program = machine->program();
@@ -186,6 +251,13 @@ Outcome Judge::judge(const std::string& path) {
   } catch (const Error& error) {
     outcome.is_right = should_fail;
     if (!should_fail) outcome.kind = "error: " + first_line(error.message());
+    if (should_fail && compares_errors) {
+      const std::string theirs =
+          without_class(call["error"].as_dict().items.find(IValue("last_line"))->as_string());
+      const std::string ours = without_class(last_line(error.message()));
+      outcome.is_right = ours == theirs;
+      if (!outcome.is_right) outcome.kind = fmt::format("text: {}  FOR  {}", ours, theirs);
+    }
     const auto* const script_error = dynamic_cast<const interpreter::ScriptError*>(&error);
     outcome.detail = script_error != nullptr ? traceback_text(*script_error) : error.what();
     return outcome;
@@ -196,11 +268,29 @@ Outcome Judge::judge(const std::string& path) {
     return outcome;
   }
   outcome.kind = difference(result, call["result"]);
+  if (call["more"].is(IValue::Tag::kList)) {
+    for (const IValue& next : call["more"].items()) {
+      if (!outcome.kind.empty()) break;
+      std::vector<IValue> next_arguments;
+      for (const IValue& argument : next.items().at(0).items()) next_arguments.push_back(typed(argument));
+      outcome.kind =
+          difference(machine->call_method(file.module, call["method"].as_string(), next_arguments, keywords),
+                     next.items().at(1));
+    }
+  }
   if (!outcome.kind.empty()) outcome.kind = "result: " + outcome.kind;
   if (outcome.kind.empty() && call.contains("args_after")) {
     outcome.kind = difference(IValue::list(TypeKind::kAny, arguments.items()),
                               IValue::list(TypeKind::kAny, call["args_after"].items()));
     if (!outcome.kind.empty()) outcome.kind = "arguments afterwards: " + outcome.kind;
+  }
+  if (outcome.kind.empty() && !states.empty()) {
+    const std::string after = states + path.substr(path.rfind('/'));
+    const bool changed = std::filesystem::exists(after);
+    std::set<const void*> seen;
+    outcome.kind =
+        object_difference(file.module, load(changed ? after : archive, options).file.module, "self", seen);
+    if (!outcome.kind.empty()) outcome.kind = "state afterwards: " + outcome.kind;
   }
   outcome.is_right = outcome.kind.empty();
   // "result: values: 1 for 2": the kind ends at the second colon.
@@ -228,6 +318,10 @@ int main(int count, char** arguments) {
       only = arguments[++i];
     } else if (argument == "--code") {
       judge.shows_code = true;
+    } else if (argument == "--errors") {
+      judge.compares_errors = true;
+    } else if (argument == "--states" && i + 1 < count) {
+      judge.states = arguments[++i];
     } else if (argument == "--show" && i + 1 < count) {
       shown = arguments[++i];
     } else if (argument == "--verbose") {
