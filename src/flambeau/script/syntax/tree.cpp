@@ -87,11 +87,7 @@ Node& Tree::make(Kind kind, uint32_t start, uint32_t end, std::vector<const Node
                  std::string text) {
   int depth = 0;
   for (const Node* child : children) {
-    if (child == nullptr) continue;
-    depth = std::max(depth, int{child->depth});
-    // A node is where its parts are, too: PyTorch's errors and debug information have such places.
-    start = std::min(start, child->start);
-    end = std::max(end, child->end);
+    if (child != nullptr) depth = std::max(depth, int{child->depth});
   }
   if (++depth > kMostDepth) {
     fail_at({source_, start, end}, ErrorCode::kLimit,
