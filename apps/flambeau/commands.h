@@ -15,6 +15,7 @@ Command verify_command();
 Command graph_command();
 Command code_command();
 Command compile_script_command();
+Command migrate_command();
 Command canonicalize_command();
 Command run_command();
 Command bench_command();

@@ -22,6 +22,7 @@
 
 namespace flambeau {
 class Mapping;
+struct ScriptMigration;
 namespace ops {
 class Library;
 }
@@ -146,6 +147,7 @@ class ScriptModule {
   friend class CompilationUnit;
   ScriptModule copy_into(const std::shared_ptr<Loaded>& loaded) const;
   Class& own_class(const std::string& name) const;
+  friend ScriptMigration;
   friend ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options);
   friend void save_script(const ScriptModule& module, const std::string& path,
                           const std::vector<std::pair<std::string, std::string>>& extra_files,

@@ -131,28 +131,33 @@ bool is_word(std::string_view text) {
 
 }  // namespace
 
+ScriptArguments read_script_arguments(const std::vector<std::string>& inputs, uint64_t seed) {
+  ScriptArguments given;
+  for (const std::string& input : inputs) {
+    const size_t equals = input.find('=');
+    const bool is_named = equals != std::string::npos && is_word(std::string_view(input).substr(0, equals));
+    IValue value = script_argument(is_named ? input.substr(equals + 1) : input, seed);
+    if (is_named) {
+      given.keywords.emplace_back(input.substr(0, equals), std::move(value));
+    } else {
+      given.positional.push_back(std::move(value));
+    }
+  }
+  return given;
+}
+
 int run_script(const ScriptRun& options, const CommonOptions& common) {
   const auto start = std::chrono::steady_clock::now();
   const script::ScriptModule module = open_script(options.file, common, true);
   const auto loaded = std::chrono::steady_clock::now();
-  std::vector<IValue> arguments;
-  script::ScriptModule::Keywords keywords;
-  for (const std::string& input : options.inputs) {
-    const size_t equals = input.find('=');
-    const bool is_named = equals != std::string::npos && is_word(std::string_view(input).substr(0, equals));
-    IValue value = script_argument(is_named ? input.substr(equals + 1) : input, options.seed);
-    if (is_named) {
-      keywords.emplace_back(input.substr(0, equals), std::move(value));
-    } else {
-      arguments.push_back(std::move(value));
-    }
-  }
+  ScriptArguments given = read_script_arguments(options.inputs, options.seed);
   script::ScriptRunOptions how;
   how.print = [&](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); };
   how.warn = [&](const std::string& text) { print_to_stderr("warning: {}\n", printable(text, 2000)); };
   const auto begun = std::chrono::steady_clock::now();
-  const IValue result = with_model(
-      options.file, [&] { return module.run_method(options.method, std::move(arguments), keywords, how); });
+  const IValue result = with_model(options.file, [&] {
+    return module.run_method(options.method, std::move(given.positional), given.keywords, how);
+  });
   const auto finished = std::chrono::steady_clock::now();
   ScriptOutputs outputs;
   collect(result, "output", 0, outputs);

@@ -48,6 +48,13 @@ struct ScriptRun {
 };
 int run_script(const ScriptRun& options, const CommonOptions& common);
 
+// What `-i` gives, "NAME=WHAT" or "WHAT", as arguments of a method.
+struct ScriptArguments {
+  std::vector<script::IValue> positional;
+  script::ScriptModule::Keywords keywords;
+};
+ScriptArguments read_script_arguments(const std::vector<std::string>& inputs, uint64_t seed);
+
 // convert: writes the module anew, its code compiled and printed.
 void resave_script(const std::string& from, const std::string& to, const CommonOptions& common);
 

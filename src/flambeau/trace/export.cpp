@@ -239,7 +239,8 @@ class Exporter {
     try {
       return module_.call(given.positional, given.keywords);
     } catch (Error& error) {
-      error.add_location("traced", stack_.line());
+      // One whose lines are no C++ says in its own way where it was.
+      if (!stack_.has_own_lines()) error.add_location("traced", stack_.line());
       throw;
     }
   }

@@ -23,7 +23,11 @@ class ModuleStack : public nn::Observer {
   void check(const symbolic::Expr& condition, const std::string& message) override {
     if (on_check) on_check(condition, message);
   }
-  void set_line(std::string line) override { line_ = std::move(line); }
+  void set_line(std::string line) override {
+    line_ = std::move(line);
+    has_own_lines_ = true;
+  }
+  bool has_own_lines() const { return has_own_lines_; }
   std::optional<int64_t> specialize(const symbolic::SymInt& number) override {
     return on_specialize ? on_specialize(number) : std::nullopt;
   }
@@ -45,7 +49,8 @@ class ModuleStack : public nn::Observer {
  private:
   std::unordered_map<const nn::Module*, std::string> names_;
   std::unordered_map<const nn::Module*, size_t> calls_;
-  std::string line_;                                       // of a model that is no C++
+  std::string line_;  // of a model that is no C++
+  bool has_own_lines_ = false;
   std::vector<std::pair<std::string, std::string>> open_;  // names, and as text() has them
 };
 

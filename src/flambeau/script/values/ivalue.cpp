@@ -136,6 +136,12 @@ std::string IValue::kind_name() const {
 }
 
 void IValue::fail(Tag wanted) const {
+  if (tag_ == Tag::kSymbolic) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("the script needs {} here, which depends on the data of its inputs", tag_name(wanted)),
+        "compute with tensors instead: torch.where chooses without a branch");
+  }
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("expected {}, found {}", tag_name(wanted), printable(kind_name())));
 }

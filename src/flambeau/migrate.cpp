@@ -1,0 +1,87 @@
+#include "flambeau/migrate.h"
+
+#include <cstring>
+
+#include "flambeau/formats/pt2/example_inputs.h"
+#include "flambeau/migrate/script_migration.h"
+#include "flambeau/migrate/script_program.h"
+#include "flambeau/migrate/trees.h"
+#include "flambeau/script_module.h"
+
+namespace flambeau {
+
+migration::ScriptCall ScriptMigration::call_of(const script::ScriptModule& module) {
+  return {.unit = module.loaded_->file.unit,
+          .library = module.loaded_->library,
+          .object = module.object_,
+          .method = {},
+          .positional = {},
+          .keywords = {}};
+}
+
+std::mutex& ScriptMigration::mutex_of(const script::ScriptModule& module) { return module.loaded_->mutex; }
+
+std::vector<Type> ScriptMigration::argument_types(const script::ScriptModule& module,
+                                                  const std::string& method) {
+  std::vector<Type> types;
+  const script::IValue object = call_of(module).object;
+  if (const auto* const found = object.as_object().type->find_method(method)) {
+    for (const auto& argument : (*found)->signature().arguments) types.push_back(argument.type);
+    if (!types.empty()) types.erase(types.begin());
+  }
+  return types;
+}
+
+ScriptMigration::Undo::Undo(const script::ScriptModule& module) : before_(call_of(module).object) {
+  for (const script::ScriptModule& part : module.modules()) {
+    script::ObjectBox& object = call_of(part).object.as_object();
+    for (size_t i = 0; i < object.slots.size(); ++i) {
+      script::IValue& slot = object.slots[i];
+      if (object.type->attributes.at(i).is_parameter || !slot.is(script::IValue::Tag::kTensor)) continue;
+      const Tensor& tensor = slot.as_tensor();
+      if (!tensor.defined() || tensor.layout() != Layout::kStrided || tensor.quantizer() != nullptr) continue;
+      const Tensor packed = tensor.to_contiguous();
+      Tensor copy = Tensor::zeros(packed.dtype(), packed.sizes());
+      const ByteSpan bytes = packed.contiguous_bytes();
+      if (!bytes.empty()) std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
+      slot = script::IValue(std::move(copy));
+    }
+  }
+}
+
+std::vector<std::string> argument_names(const script::ScriptModule& module, const std::string& method) {
+  std::vector<std::string> names;
+  const script::IValue object = ScriptMigration::call_of(module).object;
+  if (const auto* const found = object.as_object().type->find_method(method)) {
+    for (const auto& argument : (*found)->signature().arguments) names.push_back(argument.name);
+    if (!names.empty()) names.erase(names.begin());
+  }
+  return names;
+}
+
+Migration migrate(const script::ScriptModule& module, const std::vector<script::IValue>& arguments,
+                  const script::ScriptModule::Keywords& keywords, const MigrateOptions& options) {
+  const std::scoped_lock lock(ScriptMigration::mutex_of(module));
+  migration::ScriptCall call = ScriptMigration::call_of(module);
+  call.method = options.method;
+  call.positional = arguments;
+  call.keywords = keywords;
+  Migration made;
+  made.program = migration::trace_script(call,
+                                         {.dynamic = options.dynamic,
+                                          .most_steps = options.most_steps,
+                                          .forgets_changes = options.forgets_changes},
+                                         made.notes);
+  std::vector<Value> leaves;
+  const auto add = [&](const script::IValue& value) {
+    const nn::Tree tree = migration::to_tree(value);
+    leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+  };
+  for (const script::IValue& value : arguments) add(value);
+  for (const auto& [name, value] : keywords) add(value);
+  made.program.example_inputs =
+      pt2::write_example_inputs(parse_treespec(made.program.root_call()->in_spec), leaves);
+  return made;
+}
+
+}  // namespace flambeau

@@ -1,0 +1,175 @@
+#include "flambeau/migrate/script_program.h"
+
+#include <fmt/format.h>
+
+#include "flambeau/base/error.h"
+#include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/script_state.h"
+#include "flambeau/migrate/traced_builtins.h"
+#include "flambeau/migrate/traced_calls.h"
+#include "flambeau/migrate/trees.h"
+#include "flambeau/nn/session.h"
+#include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/trace/export.h"
+
+namespace flambeau::migration {
+namespace {
+
+const script::Function& method_of(const IValue& object, const std::string& name) {
+  const script::Class& type = *object.as_object().type;
+  if (const std::shared_ptr<script::Function>* const found = type.find_method(name)) return **found;
+  throw Error(ErrorCode::kNotFound,
+              fmt::format("{} has no method '{}'", printable(type.qualified_name()), printable(name)));
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& part : texts) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  }
+  return text;
+}
+
+bool is_same_shape(const Tensor& a, const Tensor& b) {
+  const ops::Info<SymInt> left = ops::symbolic_info(a);
+  const ops::Info<SymInt> right = ops::symbolic_info(b);
+  if (left.dtype != right.dtype || left.dim() != right.dim()) return false;
+  for (size_t d = 0; d < left.dim(); ++d) {
+    if (!(left.sizes[d] == right.sizes[d])) return false;
+  }
+  return true;
+}
+
+// The whole script as a module: calling it runs the method.
+class ScriptRoot final : public ScriptPart {
+ public:
+  ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<std::string>& notes)
+      : ScriptPart(python_class_name(given.object.as_object().type->qualified_name())),
+        given_(given),
+        options_(options),
+        method_(method_of(given.object, given.method)),
+        before_(given.object),
+        calls_(*this, notes),
+        pool_(1) {
+    add_state(given.object, slots_);
+    const auto training = given.object.as_object().type->find_attribute("training");
+    const bool is_training = training &&
+                             given.object.as_object().slots.at(*training).is(IValue::Tag::kBool) &&
+                             given.object.as_object().slots.at(*training).as_bool();
+    train(is_training);
+  }
+
+  std::vector<std::string> argument_names() const override {
+    std::vector<std::string> names;
+    for (size_t i = 1; i < method_.signature().arguments.size(); ++i)
+      names.push_back(method_.signature().arguments[i].name);
+    return names;
+  }
+
+  nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) override {
+    std::vector<IValue> arguments;
+    for (size_t i = 0; i < positional.size(); ++i)
+      arguments.push_back(from_tree(positional[i], type_of(i + 1)));
+    std::vector<std::pair<std::string, IValue>> named;
+    for (const auto& [name, tree] : keywords)
+      named.emplace_back(name, from_tree(tree, type_of(place_of(name))));
+
+    const Snapshot before(given_.object);
+    interpreter::MachineOptions how;
+    how.most_steps = options_.most_steps;
+    how.specialize = [this](const SymInt& number) { return calls_.specialize(number); };
+    const auto program =
+        std::make_shared<const interpreter::Program>(given_.unit, given_.library, traced_builtins(calls_));
+    interpreter::Machine machine(program, pool_, how);
+    machine.context().interceptor = &calls_;
+    calls_.machine = &machine;
+    struct Guard {
+      TracedCalls& calls;
+      ~Guard() { calls.machine = nullptr; }
+    } const guard{calls_};
+    nn::Observer* const observer = nn::observer();
+    if (observer != nullptr) observer->set_line({});
+    if (observer != nullptr) observer->enter(*this, [] { return nn::Tree(); });
+    const IValue result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
+    take_written_state(before);
+    calls_.leave_all();
+    nn::Tree tree = finished(to_tree(result));
+    if (observer != nullptr) observer->leave(*this, [&] { return tree; });
+    return tree;
+  }
+
+ private:
+  const Type& type_of(size_t index) const {
+    static const Type any = TypeKind::kAny;
+    const auto& arguments = method_.signature().arguments;
+    return index < arguments.size() ? arguments[index].type : any;
+  }
+  size_t place_of(const std::string& name) const {
+    const auto& arguments = method_.signature().arguments;
+    size_t i = 0;
+    while (i < arguments.size() && arguments[i].name != name) ++i;
+    return i;
+  }
+
+  // What the script put in the place of a tensor is what the program writes to it.
+  void take_written_state(const Snapshot& before) {
+    for (const StateSlot& slot : slots_) {
+      const IValue& held = slot.object->slots.at(slot.index);
+      if (!held.is(IValue::Tag::kTensor) || !held.as_tensor().defined()) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the method '{}' puts {} in the place of the tensor '{}'",
+                                printable(given_.method), printable(held.kind_name()), printable(slot.name)),
+                    "a program keeps the tensors that it has; migrate a method that does not change it");
+      }
+      const Tensor& now = held.as_tensor();
+      if (now.storage() == slot.tensor->storage()) continue;
+      if (!is_same_shape(now, *slot.tensor)) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the method '{}' puts a tensor of another size or type in the place of '{}'",
+                                printable(given_.method), printable(slot.name)),
+                    "run the module once so that it has its final size, and save it then");
+      }
+      *slot.tensor = calls_.as_tensor(now);
+    }
+    const std::vector<std::string> changes = before.changes(slots_);
+    if (!changes.empty() && !options_.forgets_changes) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("the method '{}' changes {}, which a program cannot keep",
+                              printable(given_.method), joined(changes)),
+                  "let changes be forgotten after each run, if the result does not need them");
+    }
+  }
+
+  // Numbers made of sizes are numbers, those that stand for tensors become some.
+  nn::Tree finished(nn::Tree tree) {
+    for (Value& leaf : tree.leaves) {
+      if (const Tensor* const tensor = leaf.get_if<Tensor>(); tensor != nullptr && tensor->defined())
+        leaf = calls_.as_tensor(*tensor);
+    }
+    return tree;
+  }
+
+  const ScriptCall& given_;
+  const TraceOptions& options_;
+  const script::Function& method_;
+  Snapshot before_;  // first, so that all is put back last
+  TracedCalls calls_;
+  ThreadPool pool_;
+  std::vector<StateSlot> slots_;
+};
+
+}  // namespace
+
+graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options,
+                                    std::vector<std::string>& notes) {
+  nn::Session session({.threads = 1, .library = call.library});
+  ScriptRoot root(call, options, notes);
+  std::vector<nn::Tree> positional;
+  for (const IValue& value : call.positional) positional.push_back(to_tree(value));
+  nn::Keywords keywords;
+  for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, to_tree(value));
+  return trace::trace_module(root, positional, keywords, {.dynamic = options.dynamic});
+}
+
+}  // namespace flambeau::migration

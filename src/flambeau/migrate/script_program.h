@@ -1,0 +1,45 @@
+// A method of a script module becomes an exported program: the script runs once, under the tracer. Its
+// numbers, texts, lists, classes and branches are followed and vanish; what it does with tensors is written
+// down.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flambeau/graph/program.h"
+#include "flambeau/script/unit.h"
+#include "flambeau/script/values/ivalue.h"
+#include "flambeau/shapes/dynamic_shapes.h"
+
+namespace flambeau::ops {
+class Library;
+}
+
+namespace flambeau::migration {
+
+using script::IValue;
+
+struct ScriptCall {
+  std::shared_ptr<const script::Unit> unit;
+  std::shared_ptr<const ops::Library> library;
+  IValue object;
+  std::string method;
+  std::vector<IValue> positional;
+  std::vector<std::pair<std::string, IValue>> keywords;
+};
+
+struct TraceOptions {
+  trace::DynamicShapes dynamic = {};
+  uint64_t most_steps = 0;  // 0 for no bound
+  // Attributes that are no tensors may change: every run of the program begins as the file does.
+  bool forgets_changes = false;
+};
+
+// The module is as before afterwards. `notes`: what the program relies on, for people. Throws Error with the
+// script's line, a reason and a remedy for what no program can say.
+graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options,
+                                    std::vector<std::string>& notes);
+
+}  // namespace flambeau::migration

@@ -1,0 +1,357 @@
+#include "flambeau/migrate/traced_builtins.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "flambeau/base/error.h"
+#include "flambeau/interpreter/builtins/boxing.h"
+#include "flambeau/interpreter/convert.h"
+#include "flambeau/interpreter/machine.h"
+#include "flambeau/nn/session.h"
+#include "flambeau/ops/engines/elementwise.h"
+#include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/parts.h"
+
+namespace flambeau::migration {
+namespace {
+
+using interpreter::Builtin;
+using interpreter::Call;
+using interpreter::Kind;
+using Tag = IValue::Tag;
+using BuiltinRule = void (*)(TracedCalls& calls, const Builtin& builtin, Call& call);
+
+TracedCalls& calls_of(const Builtin& builtin) { return *static_cast<TracedCalls*>(builtin.data); }
+
+// Is it a number made of sizes?
+bool is_size(const IValue& value) { return value.is(Tag::kSymbolic) && value.as_symbolic().is<SymInt>(); }
+
+bool has_size(const Call& call) {
+  for (size_t i = 0; i < call.size(); ++i) {
+    if (is_size(call[i])) return true;
+  }
+  return false;
+}
+
+SymInt number_of(const IValue& value) {
+  if (is_size(value)) return value.as_symbolic().get<SymInt>();
+  return value.is(Tag::kBool) ? SymInt(int64_t{value.as_bool()}) : SymInt(value.as_int());
+}
+
+IValue value_of(const SymInt& number) {
+  return number.is_literal() ? IValue(number.literal()) : IValue::symbolic(number);
+}
+
+IValue& argument(Call& call, size_t i) { return const_cast<IValue&>(call[i]); }
+
+// ---- what takes no symbols gets the example's numbers
+
+void specialize_value(TracedCalls& calls, IValue& value, int depth) {
+  constexpr int kMostDepth = 8;
+  if (is_size(value)) {
+    value = IValue(calls.specialize(value.as_symbolic().get<SymInt>()));
+  } else if ((value.is(Tag::kList) || value.is(Tag::kTuple)) && depth < kMostDepth) {
+    for (IValue& item : value.items()) {
+      if (item.is(Tag::kSymbolic) || item.is(Tag::kList) || item.is(Tag::kTuple))
+        specialize_value(calls, item, depth + 1);
+    }
+  }
+}
+
+void call_specialized(const Builtin& builtin, Call& call) {
+  for (size_t i = 0; i < call.size(); ++i) specialize_value(calls_of(builtin), argument(call, i), 0);
+  (*builtin.inner)(call);
+}
+
+// Of containers: what they hold stays as it is, places in them are numbers.
+void call_container(const Builtin& builtin, Call& call) {
+  for (size_t i = 0; i < call.size(); ++i) {
+    const bool is_place =
+        i < builtin.inner->parameters.size() && builtin.inner->parameters[i].kind == Kind::kInt;
+    if (is_place) specialize_value(calls_of(builtin), argument(call, i), 0);
+  }
+  (*builtin.inner)(call);
+}
+
+// ---- computing with sizes
+
+template <auto kCompute>
+void compute(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  const SymInt a = number_of(call[0]);
+  const SymInt b = number_of(call[1]);
+  call.give(value_of(kCompute(a, b)));
+}
+template <auto kCompare>
+void compare(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  calls.tell_place();
+  const SymInt a = number_of(call[0]);
+  const SymInt b = number_of(call[1]);
+  call.give(IValue(static_cast<bool>(kCompare(a, b))));
+}
+
+void negate(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  call.give(value_of(-number_of(call[0])));
+}
+
+void keep(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  call.give(call[0]);
+}
+
+void is_not_zero(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  calls.tell_place();
+  call.give(IValue(!(number_of(call[0]) == SymInt(0))));
+}
+
+// ---- what tensors are
+
+IValue sizes_of(const Tensor& tensor, bool strides) {
+  std::vector<IValue> items;
+  const ops::Info<SymInt> info = ops::symbolic_info(tensor);
+  const ShortList<SymInt>& numbers = strides ? info.strides : info.sizes;
+  for (size_t d = 0; d < numbers.size(); ++d) {
+    if (nn::Observer* const observer = nn::observer(); observer != nullptr && !strides)
+      observer->read_size(tensor, d);
+    items.push_back(value_of(numbers[d]));
+  }
+  return IValue::list(TypeKind::kInt, std::move(items));
+}
+
+template <bool kStrides>
+void sizes(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!call[0].is(Tag::kTensor) || !call[0].as_tensor().is_traced()) return (*builtin.inner)(call);
+  call.give(sizes_of(call[0].as_tensor(), kStrides));
+}
+
+void length(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!call[0].as_tensor().is_traced() || call[0].as_tensor().dim() == 0) return (*builtin.inner)(call);
+  call.give(IValue(sizes_of(call[0].as_tensor(), false).items().at(0)));
+}
+
+void size_at(TracedCalls& calls, const Builtin&, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  const SymInt dim = number_of(call[1]);
+  const size_t place = ops::wrap_dim(calls.specialize(dim), tensor.dim());
+  call.give(IValue(sizes_of(tensor, false).items().at(place)));
+}
+
+void element_count(TracedCalls&, const Builtin&, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  if (nn::Observer* const observer = nn::observer(); observer != nullptr && tensor.is_traced())
+    observer->read_size(tensor, std::nullopt);
+  call.give(value_of(ops::symbolic_info(tensor).element_count()));
+}
+
+void rank(TracedCalls&, const Builtin&, Call& call) {
+  call.give(IValue(static_cast<int64_t>(interpreter::tensor_of(call[0]).dim())));
+}
+
+// ---- numbers to tensors and back
+
+void number_to_tensor(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!is_size(call[0])) return (*builtin.inner)(call);
+  const bool is_plain =
+      call.size() < 2 || call[1].is_none() || (call[1].is(Tag::kInt) && call[1].as_int() == 4);
+  Tensor tensor = calls.tensor_of(call[0].as_symbolic().get<SymInt>());
+  if (!is_plain) {
+    const std::optional<DType> dtype = dtype_from_number(call[1].as_int());
+    tensor = ops::call_with<Tensor>(nn::current(), "aten::scalar_tensor", {number_of(call[0])},
+                                    {{"dtype", dtype.value_or(DType::kInt64)}});
+  }
+  call.give(IValue(std::move(tensor)));
+}
+
+// Calls it with tensors that have their elements; false where they are not known.
+bool call_known(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  std::vector<std::pair<size_t, IValue>> replaced;
+  bool is_known = true;
+  for (size_t i = 0; i < call.size() && is_known; ++i) {
+    if (!call[i].is(Tag::kTensor)) continue;
+    const Tensor& tensor = call[i].as_tensor();
+    const std::optional<Tensor> real = calls.known(tensor);
+    is_known = real.has_value();
+    if (!is_known) break;
+    calls.note_look(tensor);
+    if (!is_fake(tensor)) continue;
+    replaced.emplace_back(i, call[i]);
+    argument(call, i) = IValue(*real);
+  }
+  std::vector<const void*> given;
+  for (const auto& [i, before] : replaced) given.push_back(call[i].identity());
+  const auto restore = [&] {
+    for (size_t k = 0; k < replaced.size(); ++k) {
+      // The result may stand in the argument's place by now.
+      if (call[replaced[k].first].identity() == given[k])
+        argument(call, replaced[k].first) = replaced[k].second;
+    }
+  };
+  if (is_known) (*builtin.inner)(call);
+  restore();
+  return is_known;
+}
+
+[[noreturn]] void fail_data(std::string_view what) {
+  throw Error(
+      ErrorCode::kUnsupported,
+      std::string("the script needs ") + std::string(what) + " of a tensor that depends on the inputs",
+      "compute with tensors instead");
+}
+
+void tensor_to_int(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  if (const SymInt* const symbol = tensor.symbol()) return call.give(value_of(*symbol));
+  if (call_known(calls, builtin, call)) return;
+  const Value arguments[] = {tensor};
+  call.give(interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::item", arguments).at(0)));
+}
+
+void tensor_to_bool(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  if (const SymInt* const symbol = tensor.symbol()) {
+    calls.tell_place();
+    return call.give(IValue(!(*symbol == SymInt(0))));
+  }
+  if (call_known(calls, builtin, call)) return;
+  Tensor flag = tensor;
+  if (flag.dtype() != DType::kBool)
+    flag = ops::call<Tensor>(call.machine().context(), "aten::ne.Scalar", flag, 0);
+  call.give(IValue::symbolic(flag));
+}
+
+void tensor_to_float(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  if (const SymInt* const symbol = tensor.symbol())
+    return call.give(IValue(static_cast<double>(calls.specialize(*symbol))));
+  if (call_known(calls, builtin, call)) return;
+  call.give(IValue::symbolic(tensor));
+}
+
+void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  for (size_t i = 0; i < call.size(); ++i) {
+    if (!call[i].is(Tag::kTensor)) continue;
+    if (const SymInt* const symbol = call[i].as_tensor().symbol())
+      argument(call, i) = IValue(ops::scalar_tensor(calls.specialize(*symbol), DType::kInt64));
+  }
+  if (!call_known(calls, builtin, call)) fail_data("elements");
+}
+
+void call_rule(const Builtin& self, Call& call) {
+  reinterpret_cast<BuiltinRule>(self.function)(calls_of(self), self, call);
+}
+
+struct Table {
+  Table();
+  void set(const char* name, BuiltinRule rule) { rules.emplace(name, rule); }
+  void keep_items(const char* name) { containers.emplace(name, true); }
+  std::unordered_map<std::string_view, BuiltinRule> rules;
+  std::unordered_map<std::string_view, bool> containers;
+};
+
+Table::Table() {
+  set("aten::add.int", compute<[](const SymInt& a, const SymInt& b) { return a + b; }>);
+  set("aten::sub.int", compute<[](const SymInt& a, const SymInt& b) { return a - b; }>);
+  set("aten::mul.int", compute<[](const SymInt& a, const SymInt& b) { return a * b; }>);
+  set("aten::floordiv.int", compute<[](const SymInt& a, const SymInt& b) { return floor_div(a, b); }>);
+  set("aten::remainder.int", compute<[](const SymInt& a, const SymInt& b) { return modulo(a, b); }>);
+  set("prim::min.int", compute<[](const SymInt& a, const SymInt& b) { return min(a, b); }>);
+  set("prim::max.int", compute<[](const SymInt& a, const SymInt& b) { return max(a, b); }>);
+  set("aten::eq.int", compare<[](const SymInt& a, const SymInt& b) { return a == b; }>);
+  set("aten::ne.int", compare<[](const SymInt& a, const SymInt& b) { return !(a == b); }>);
+  set("aten::lt.int", compare<[](const SymInt& a, const SymInt& b) { return a < b; }>);
+  set("aten::le.int", compare<[](const SymInt& a, const SymInt& b) { return a <= b; }>);
+  set("aten::gt.int", compare<([](const SymInt& a, const SymInt& b) { return a > b; })>);
+  set("aten::ge.int", compare<([](const SymInt& a, const SymInt& b) { return a >= b; })>);
+  set("aten::neg.int", negate);
+  set("aten::Int.Scalar", keep);
+  set("aten::Bool.int", is_not_zero);
+  set("aten::size", sizes<false>);
+  set("aten::sym_size", sizes<false>);
+  set("aten::stride", sizes<true>);
+  set("aten::sym_stride", sizes<true>);
+  set("aten::len.Tensor", length);
+  set("prim::NumToTensor.Scalar", number_to_tensor);
+  set("aten::tensor.int", number_to_tensor);
+  set("aten::as_tensor.int", number_to_tensor);
+  set("aten::Int.Tensor", tensor_to_int);
+  set("aten::IntImplicit", tensor_to_int);
+  set("aten::Bool.Tensor", tensor_to_bool);
+  set("aten::Float.Tensor", tensor_to_float);
+  set("aten::FloatImplicit", tensor_to_float);
+  set("aten::ScalarImplicit", [](TracedCalls& calls, const Builtin& builtin, Call& call) {
+    const DTypeInfo& type = dtype_info(interpreter::tensor_of(call[0]).dtype());
+    if (type.is_floating) return tensor_to_float(calls, builtin, call);
+    tensor_to_int(calls, builtin, call);
+  });
+  set("aten::Complex.Scalar", look);
+  set("aten::ComplexImplicit", look);
+  set("aten::Complex.Tensor_Tensor", look);
+  set("prim::tolist", look);
+  set("aten::_tensor_to_list", look);
+  set("aten::_list_to_tensor", look);
+  keep_items("aten::len.any");
+  keep_items("aten::__is__");
+  keep_items("aten::__isnot__");
+  keep_items("prim::TupleIndex");
+  keep_items("prim::TupleUnpack");
+  keep_items("prim::unchecked_cast");
+  keep_items("prim::unchecked_unwrap_optional");
+  keep_items("aten::_unwrap_optional");
+  keep_items("prim::IfThenElse");
+  keep_items("prim::Uninitialized");
+  keep_items("aten::wait");
+  keep_items("prim::awaitable_wait");
+  keep_items("prim::awaitable_nowait");
+  keep_items("aten::split");
+}
+
+// "t" of "aten::append.t": any list; a dict where the overload names its keys.
+bool is_container(const Builtin& builtin) {
+  const std::string_view name = builtin.name;
+  const size_t dot = name.rfind('.');
+  if (dot != std::string_view::npos) {
+    const std::string_view overload = name.substr(dot + 1);
+    if (overload == "t" || overload.ends_with("_t") || overload.starts_with("Dict_")) return true;
+  }
+  return !builtin.parameters.empty() && builtin.parameters[0].kind == Kind::kDict;
+}
+
+}  // namespace
+
+interpreter::Builtins traced_builtins(TracedCalls& calls) {
+  static const Table table;
+  interpreter::Builtins builtins;
+  builtins.replace([&](const Builtin& builtin) {
+    Builtin made;
+    made.data = &calls;
+    made.parameters = builtin.parameters;
+    if (const auto rule = table.rules.find(builtin.name); rule != table.rules.end()) {
+      made.function = reinterpret_cast<interpreter::AnyFunction>(rule->second);
+      made.caller = call_rule;
+    } else if (table.containers.contains(builtin.name) || is_container(builtin)) {
+      made.caller = call_container;
+    } else {
+      made.caller = call_specialized;
+    }
+    return made;
+  });
+  // Operators that ask for sizes, which scripts call as such.
+  const auto add = [&](const char* name, BuiltinRule rule) {
+    if (builtins.find(name) != nullptr) return;
+    Builtin made;
+    made.name = name;
+    made.data = &calls;
+    made.function = reinterpret_cast<interpreter::AnyFunction>(rule);
+    made.caller = call_rule;
+    builtins.add(std::move(made));
+  };
+  add("aten::size.int", size_at);
+  add("aten::numel", element_count);
+  add("aten::dim", rank);
+  return builtins;
+}
+
+}  // namespace flambeau::migration

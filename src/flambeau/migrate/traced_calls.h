@@ -1,0 +1,78 @@
+// Stands between a script that runs and the tracer: tells it which module and line call, and knows what the
+// trace need not ask: tensors that are numbers made of sizes, and small ones that are made of constants
+// alone, whose elements a script may look at.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/script_state.h"
+#include "flambeau/ops/mechanism/context.h"
+
+namespace flambeau::nn {
+class Observer;
+}
+
+namespace flambeau::migration {
+
+class TracedCalls final : public ops::Interceptor {
+ public:
+  TracedCalls(nn::Module& root, std::vector<std::string>& notes) : root_(root), notes_(notes) {}
+
+  std::vector<Value> call(ops::Context& context, const ops::Operator& op,
+                          std::span<const Value> arguments) override;
+
+  // The machine that runs the script; null when none does.
+  interpreter::Machine* machine = nullptr;
+
+  // The tensor with its elements, where they are the same in every run; nothing where they are not known.
+  std::optional<Tensor> known(const Tensor& tensor) const;
+  // The number that a tensor stands for, where it is made of sizes.
+  std::optional<SymInt> number(const Tensor& tensor) const;
+  // A tensor that stands for that number.
+  Tensor tensor_of(const SymInt& number) const;
+  // A tensor of the program: a number that stands for one becomes one.
+  Tensor as_tensor(const Tensor& tensor) const;
+  // The example's number. Throws Error(kUnsupported) where data decides.
+  int64_t specialize(const SymInt& number);
+  // The elements of a state are looked at: the program relies on them.
+  void note_look(const Tensor& tensor);
+  // Says where the script is, to whoever traces.
+  void tell_place();
+  void leave_all();
+
+ private:
+  std::vector<Value> traced(const ops::Operator& op, std::span<const Value> arguments);
+  std::optional<std::vector<Value>> computed_number(const ops::Operator& op,
+                                                    std::span<const Value> arguments);
+  std::optional<std::vector<Value>> read_element(const ops::Operator& op, std::span<const Value> arguments);
+  std::optional<std::vector<Value>> read_geometry(const ops::Operator& op, std::span<const Value> arguments);
+  void remember(const ops::Operator& op, std::span<const Value> arguments, std::span<const Value> results);
+  void note_writes(const ops::Operator& op, std::span<const Value> arguments);
+  const Storage* root_of(const Tensor& tensor) const;
+
+  struct Known {
+    std::shared_ptr<Storage> storage;  // keeps the address from being used again
+    Tensor value;
+  };
+
+  nn::Module& root_;
+  std::vector<std::string>& notes_;
+  std::unordered_set<std::string> noted_;
+  std::unordered_map<const Storage*, Known> known_;
+  std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> bases_;
+  std::unordered_set<const Storage*> written_;
+  std::vector<std::pair<std::string, nn::Module*>> open_;
+  std::string path_;
+};
+
+// A tensor that has no elements: the tracer's.
+bool is_fake(const Tensor& tensor);
+
+}  // namespace flambeau::migration
