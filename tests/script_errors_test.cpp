@@ -95,6 +95,14 @@ TEST(ScriptErrors, LeaveTheUnitAsItWas) {
   EXPECT_EQ(module.run_method("forward").as_int(), 5);
 }
 
+TEST(ScriptErrors, EndAtTheEndOfTheText) {
+  for (const char* text :
+       {"    def f(x):\n  y = 1\n   z = (\n", "def f(x):\n    if x:\n        y = 1\n      z = )",
+        "class A:\n   def f(self):\n  return [\n", "def f(x):\n  @\n", "def f(", "@", "from",
+        "def f():\n  f\"{"})
+    EXPECT_NE(errors_of(text), "it compiled\n") << text;
+}
+
 // Each function calls the one before twice; the first has an error.
 TEST(ScriptErrors, DoNotMultiplyWithCallers) {
   std::string text = "def f0(x: int):\n  return nothing\n";

@@ -204,6 +204,8 @@ const Node* Parser::block_rest(uint32_t start, bool in_class) {
   Nodes statements;
   do {
     statements.push_back(statement_or_skip(in_class));
+    // Behind wrong indentation a block may lack its end.
+    if (errors_ != nullptr && at(TokenKind::kEnd)) break;
   } while (!take_if(TokenKind::kDedent));
   return &tree_->make(Kind::kSequence, start, start, std::move(statements));
 }
