@@ -9,7 +9,6 @@
 #include "flambeau/script/compiler/names.h"
 #include "flambeau/script/syntax/failure.h"
 #include "flambeau/script/syntax/literals.h"
-#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
 
 namespace flambeau::script::compiler {
@@ -221,13 +220,14 @@ Signature read_signature(Unit& unit, const OuterNames& names, const Tree& tree, 
       if (parameter.maybe(0) == nullptr) {
         fail_at(tree.range(parameter), ErrorCode::kInvalidArgument, "an argument with a default has a type");
       }
-      argument.default_value = read_constant(unit, names, tree, *value, argument.type);
-      if (!names.version() && !argument.list_size &&
-          !is_instance(&unit, *argument.default_value, argument.type)) {
-        fail_at(tree.range(*value), ErrorCode::kInvalidArgument,
-                "the argument '" + printable(argument.name) + "' is of type " +
-                    annotation_text(argument.type) + ", its default is of type " +
-                    annotation_text(runtime_type(*argument.default_value)));
+      const Type& plain = argument.type.without_optional();
+      if (argument.list_size && value->is(Kind::kNumber)) {
+        // One number stands for all.
+        const IValue one = read_constant(unit, names, tree, *value, plain.element());
+        argument.default_value =
+            IValue::list(plain.element(), std::vector<IValue>(static_cast<size_t>(*argument.list_size), one));
+      } else {
+        argument.default_value = read_constant(unit, names, tree, *value, argument.type);
       }
     }
     signature.arguments.push_back(std::move(argument));
