@@ -39,6 +39,9 @@ struct ScriptLoadOptions {
   uint64_t most_steps = 100'000'000;                 // of all that runs while loading; 0 for no bound
   int threads = 0;                                   // 0: as many as there are cores
   std::shared_ptr<const ops::Library> library = {};  // with operators of the user's; null for PyTorch's alone
+  // Of a mobile module: run its bytecode, as PyTorch's lite interpreter does, and leave its code alone.
+  // Bytecode is taken anyway where there is no code.
+  bool from_bytecode = false;
 };
 
 struct ScriptRunOptions {
@@ -67,6 +70,8 @@ struct CodeFinding {
   std::string original;  // "model.py:34"; empty when it is not known
   std::string message;
 };
+
+struct MobileSaveOptions;
 
 class ScriptModule {
  public:
@@ -152,6 +157,9 @@ class ScriptModule {
   friend void save_script(const ScriptModule& module, const std::string& path,
                           const std::vector<std::pair<std::string, std::string>>& extra_files,
                           Progress& progress);
+  friend void save_mobile(const ScriptModule& module, const std::string& path,
+                          const MobileSaveOptions& options, Progress& progress);
+  friend std::vector<std::string> export_opnames(const ScriptModule& module);
   ScriptModule(std::shared_ptr<Loaded> loaded, IValue object, std::string path)
       : loaded_(std::move(loaded)), object_(std::move(object)), path_(std::move(path)) {}
   ScriptModule child(size_t slot) const;
@@ -172,6 +180,19 @@ ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions
 void save_script(const ScriptModule& module, const std::string& path,
                  const std::vector<std::pair<std::string, std::string>>& extra_files = {},
                  Progress& progress = Progress::silent());
+
+// What _save_for_lite_interpreter of PyTorch 2.13 writes: the same with bytecode for mobile interpreters, of
+// version 4 to 8, as PyTorch's backport makes the older ones. Throws Error(kUnsupported) for what mobile
+// modules cannot hold, naming the method.
+struct MobileSaveOptions {
+  int64_t version = 8;
+  std::vector<std::pair<std::string, std::string>> extra_files = {};
+};
+void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options = {},
+                 Progress& progress = Progress::silent());
+
+// What torch.jit.export_opnames gives: the operators that a build for the module needs, sorted.
+std::vector<std::string> export_opnames(const ScriptModule& module);
 
 // For people: "[1, 2]", "{'a': 1.5}", "float32[2, 3]".
 std::string to_text(const IValue& value);

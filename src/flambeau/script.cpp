@@ -8,6 +8,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/files/mapping.h"
+#include "flambeau/formats/mobile/mobile_file.h"
+#include "flambeau/script/bytecode/export.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
 #include "flambeau/script_module.h"
@@ -184,7 +186,11 @@ ScriptModule load_script(const std::string& path, const ScriptLoadOptions& optio
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options) {
   auto records = std::make_shared<const RecordArchive>(RecordArchive::open(std::move(bytes)));
   auto loaded = std::make_shared<ScriptModule::Loaded>(options);
-  loaded->file = read_script(std::move(records), loaded->operators, loaded->load_hooks(options));
+  if (has_bytecode(*records) && (options.from_bytecode || !has_code(*records))) {
+    loaded->file = read_mobile(std::move(records), loaded->operators, loaded->load_hooks(options)).script;
+  } else {
+    loaded->file = read_script(std::move(records), loaded->operators, loaded->load_hooks(options));
+  }
   IValue root = loaded->file.module;
   return {std::move(loaded), std::move(root), {}};
 }
@@ -199,6 +205,24 @@ void save_script(const ScriptModule& module, const std::string& path,
   write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(),
                progress);
   out.commit();
+}
+
+void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options,
+                 Progress& progress) {
+  ScriptModule::Loaded& loaded = *module.loaded_;
+  const std::lock_guard lock(loaded.mutex);
+  ExtraFiles extras;
+  for (const auto& [name, contents] : options.extra_files) extras[name] = contents;
+  AtomicFile out(path);
+  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(), progress,
+               options.version);
+  out.commit();
+}
+
+std::vector<std::string> export_opnames(const ScriptModule& module) {
+  ScriptModule::Loaded& loaded = *module.loaded_;
+  const std::lock_guard lock(loaded.mutex);
+  return bytecode::operator_names(bytecode::export_program(*loaded.file.unit, module.object_, 8));
 }
 
 }  // namespace flambeau::script
