@@ -78,6 +78,10 @@ void report(const ConvertCommandOptions& options, const ConvertedFile& written, 
 }
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
+  if (options.output.ends_with(".ptl") || !options.mobile_version.empty()) {
+    save_mobile_script(options.input, options.output, options.mobile_version, common);
+    return kExitOk;
+  }
   if (options.script) {
     resave_script(options.input, options.output, common);
     return kExitOk;
@@ -111,8 +115,11 @@ Command convert_command() {
                  &options->input)
               .required()
               .takes(Takes::kInput),
-          Option("OUT", ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; - is standard output",
-                 &options->output)
+          Option(
+              "OUT",
+              ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; for TorchScript .ptl, a mobile "
+              "module with bytecode; - is standard output",
+              &options->output)
               .required()
               .takes(Takes::kOutput),
           Option("-d,--dtype", "Convert floating-point tensors to this type, e.g. bfloat16", &options->dtype)
@@ -142,6 +149,9 @@ Command convert_command() {
                  "Of a TorchScript module: write a module, not its weights alone; its code is compiled and "
                  "printed as PyTorch 2.13 does",
                  &options->script),
+          Option("--mobile-version", "Of a mobile module: the version of its bytecode, 8 unless told",
+                 &options->mobile_version)
+              .one_of({"4", "5", "6", "7", "8"}),
           Option("--weights",
                  "For a program that was edited as text or JSON: the .pt2 file to take its weights from",
                  &options->weights)
@@ -152,7 +162,8 @@ Command convert_command() {
        {"convert --dtype bfloat16 a.pt b.pt", "floating-point tensors to another type"},
        {"convert --filter 'encoder.*' a.pt b.npz", "only some tensors"},
        {"convert --shard-size 5GB big.pt folder", "as a Hugging Face folder"},
-       {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"}},
+       {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"},
+       {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 

@@ -22,6 +22,7 @@ struct ConvertCommandOptions {
   bool simplify = false;
   std::string model;
   bool script = false;
+  std::string mobile_version;
   std::string weights;
 };
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/interpreter/evaluator.h"
 #include "flambeau/script/ir/text.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
@@ -72,6 +73,8 @@ LoadHooks ScriptModule::Loaded::load_hooks(const ScriptLoadOptions& options) {
     made.generator = &generator;
     machine = std::make_unique<interpreter::Machine>(
         std::make_shared<const interpreter::Program>(unit, library), pool, made);
+    // Constants are folded as PyTorch folds them: bytecode depends on it.
+    unit->set_evaluator(interpreter::make_evaluator(operators, library, pool));
   };
   hooks.make_native = [this](std::string_view name, const IValue& state) -> IValue {
     const ops::ObjectClass* const type = library->find_class(name);

@@ -178,12 +178,10 @@ std::string script_graph(const std::string& path, const std::string& method) {
                        [&, &of = part, &called = name] { return module.submodule(of).graph(called); });
 }
 
-void resave_script(const std::string& from, const std::string& to, const CommonOptions& common) {
-  ProgressBar progress(common.quiet || common.json);
-  const script::ScriptModule module = open_script(from, common, true);
-  std::vector<std::pair<std::string, std::string>> extras;
-  for (const std::string& name : module.extra_files()) extras.emplace_back(name, module.extra_file(name));
-  with_location("file", from, [&] { script::save_script(module, to, extras, progress); });
+namespace {
+
+void report_saved(const script::ScriptModule& module, const std::string& from, const std::string& to,
+                  std::string_view what, const CommonOptions& common) {
   if (common.json) {
     json::Value value;
     value.set("input", from);
@@ -191,9 +189,35 @@ void resave_script(const std::string& from, const std::string& to, const CommonO
     value.set("modules", static_cast<uint64_t>(module.modules().size()));
     print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{}: a TorchScript module, {}\n", styled(printable(to, 400), Style::kBold),
+    fmt::print("{}: {}, {}\n", styled(printable(to, 400), Style::kBold), what,
                counted(module.modules().size(), "module"));
   }
+}
+
+std::vector<std::pair<std::string, std::string>> extra_files_of(const script::ScriptModule& module) {
+  std::vector<std::pair<std::string, std::string>> extras;
+  for (const std::string& name : module.extra_files()) extras.emplace_back(name, module.extra_file(name));
+  return extras;
+}
+
+}  // namespace
+
+void resave_script(const std::string& from, const std::string& to, const CommonOptions& common) {
+  ProgressBar progress(common.quiet || common.json);
+  const script::ScriptModule module = open_script(from, common, true);
+  with_location("file", from, [&] { script::save_script(module, to, extra_files_of(module), progress); });
+  report_saved(module, from, to, "a TorchScript module", common);
+}
+
+void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
+                        const CommonOptions& common) {
+  ProgressBar progress(common.quiet || common.json);
+  const script::ScriptModule module = open_script(from, common, true);
+  script::MobileSaveOptions options;
+  if (!version.empty()) options.version = std::stoll(version);
+  options.extra_files = extra_files_of(module);
+  with_location("file", from, [&] { script::save_mobile(module, to, options, progress); });
+  report_saved(module, from, to, "a mobile module", common);
 }
 
 }  // namespace flambeau::cli

@@ -57,5 +57,8 @@ ScriptArguments read_script_arguments(const std::vector<std::string>& inputs, ui
 
 // convert: writes the module anew, its code compiled and printed.
 void resave_script(const std::string& from, const std::string& to, const CommonOptions& common);
+// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
+void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
+                        const CommonOptions& common);
 
 }  // namespace flambeau::cli
