@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
@@ -79,6 +80,39 @@ std::set<std::string> called_by_interface(const ir::Graph& graph, const Unit& un
   return names;
 }
 
+// What is called is inlined as PyTorch's executor would run it: simplified, its constants propagated.
+class SimplifiedGraphs {
+ public:
+  explicit SimplifiedGraphs(const Unit& unit) : unit_(unit) {}
+
+  void inline_into(ir::Graph& graph) {
+    inline_calls(graph, unit_, [this](const Function& callee) { return get(callee); });
+  }
+
+ private:
+  std::shared_ptr<const ir::Graph> get(const Function& function) {
+    const auto [place, is_new] = done_.try_emplace(&function, nullptr);
+    if (!is_new && place->second != nullptr) return place->second;
+    if (!is_new || ++depth_ > kMostDepth) {
+      throw Error(ErrorCode::kUnsupported, fmt::format("{} calls itself, or others too deep, to be inlined",
+                                                       printable(function.qualified_name())));
+    }
+    const std::shared_ptr<ir::Graph> graph = function.graph()->copy();
+    inline_into(*graph);
+    simplify_nodes(*graph, unit_);
+    propagate_constants(*graph, unit_, unit_.evaluator());
+    pool_constants(*graph);
+    --depth_;
+    done_[&function] = graph;
+    return graph;
+  }
+
+  static constexpr int kMostDepth = 300;
+  const Unit& unit_;
+  std::unordered_map<const Function*, std::shared_ptr<const ir::Graph>> done_;
+  int depth_ = 0;
+};
+
 FunctionSchema schema_of(const Signature& signature) {
   FunctionSchema schema;
   for (const Argument& argument : signature.arguments) {
@@ -104,6 +138,7 @@ Program export_program(const Unit& unit, const IValue& module, int64_t version) 
   for (const std::shared_ptr<Function>& method : class_of_object(module).methods)
     left.push_back({module, method});
   gather_state_methods(module, left);
+  SimplifiedGraphs graphs(unit);
   std::set<std::pair<std::string, const Function*>> done;
   while (!left.empty()) {
     const Method method = std::move(left.front());
@@ -113,7 +148,7 @@ Program export_program(const Unit& unit, const IValue& module, int64_t version) 
     const std::string name = fmt::format("{}.{}", owner, method.function->name());
     with_location("method", printable(name), [&] {
       const std::shared_ptr<ir::Graph> graph = method.function->graph()->copy();
-      inline_calls(*graph, unit);
+      graphs.inline_into(*graph);
       const std::set<std::string> called = called_by_interface(*graph, unit);
       if (!called.empty()) {
         for (const IValue& inner : modules_of(method.owner)) {
