@@ -147,7 +147,7 @@ class LoadedScript {
   }
   LoadedScript with(script::ScriptModule module) const { return {session_, std::move(module)}; }
 
-  py::object run(const std::string& method, const py::args& args, const py::kwargs& kwargs,
+  py::object run(const std::string& method, const py::tuple& args, const py::dict& kwargs,
                  const py::object& bounds, uint64_t most_steps, bool may_use_files, bool may_set_seed) const {
     std::vector<IValue> arguments;
     for (const py::handle item : args) arguments.push_back(to_ivalue(item));

@@ -19,7 +19,7 @@ namespace flambeau::script {
 namespace {
 
 std::string place_text(const SourceRange& range) {
-  if (!range) return {};
+  if (!range || range.source->file_name().empty()) return {};
   return fmt::format("{}:{}", printable(range.source->file_name()), range.source->line_of(range.start));
 }
 
@@ -62,7 +62,13 @@ CodeFinding compile_finding(const ScriptArchive* archive, const Function& functi
   const std::string& text = source->text();
   size_t at = 0;
   for (size_t i = source->first_line(); i < number && at < text.size(); ++i) at = text.find('\n', at) + 1;
-  at = std::min(text.find_first_not_of(' ', at), text.size());
+  // The underline is where the error is.
+  const size_t here = made.excerpt.find("~ <--- HERE");
+  if (here != std::string::npos) {
+    const size_t line_begin = made.excerpt.rfind('\n', here) + 1;
+    at += made.excerpt.find('~', line_begin) - line_begin;
+  }
+  at = std::min(at, text.size());
   if (const std::optional<SourceRange> origin = origin_of({source, static_cast<uint32_t>(at), 0}))
     made.original = place_text(*origin);
   return made;
