@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "flambeau/error.h"
@@ -25,26 +26,49 @@ std::string without_mangling(std::string text) {
   return text;
 }
 
-// The lines of a graph's text, its values numbered in the order of their appearance.
-std::vector<std::string> canonical_lines(const std::string& graph) {
-  std::vector<std::string> lines(1);
-  std::unordered_map<std::string, size_t> numbers;
-  const std::string text = without_mangling(graph);
-  for (size_t i = 0; i < text.size();) {
-    if (text[i] == '\n') {
-      lines.emplace_back();
-      ++i;
-    } else if (text[i] == '%' && (i == 0 || !is_name_part(text[i - 1]))) {
-      size_t end = i + 1;
-      while (end < text.size() && is_name_part(text[end])) ++end;
-      const size_t number = numbers.try_emplace(text.substr(i, end - i), numbers.size()).first->second;
-      lines.back() += fmt::format("%{}", number);
-      i = end;
-    } else {
-      lines.back() += text[i++];
+// What a constant's statement says, "%3 : int = prim::Constant[value=1]()": its name and its value. Nothing
+// for others.
+std::optional<std::pair<std::string, std::string>> constant_of(std::string_view line) {
+  constexpr std::string_view kNode = " = prim::Constant";
+  const size_t node = line.find(kNode);
+  const size_t name = line.find('%');
+  if (node == std::string_view::npos || name > node || !line.ends_with("()")) return {};
+  std::string_view value = line.substr(node + kNode.size());
+  value.remove_suffix(2);
+  if (value.starts_with("[value=") && value.ends_with("]")) value = value.substr(7, value.size() - 8);
+  const size_t end = line.find(' ', name);
+  return std::pair(std::string(line.substr(name, end - name)), value.empty() ? "None" : std::string(value));
+}
+
+// The statements of a graph's text, its values numbered in the order of their appearance, constants where
+// they are used.
+std::vector<std::string> canonical_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  std::unordered_map<std::string, std::string> names;
+  size_t count = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.empty()) continue;
+    if (auto constant = constant_of(line)) {
+      names.insert_or_assign(std::move(constant->first), std::move(constant->second));
+      continue;
     }
+    std::string made;
+    for (size_t i = 0; i < line.size();) {
+      if (line[i] != '%' || (i > 0 && is_name_part(line[i - 1]))) {
+        made += line[i++];
+        continue;
+      }
+      size_t end = i + 1;
+      while (end < line.size() && is_name_part(line[end])) ++end;
+      const auto [place, is_new] = names.try_emplace(std::string(line.substr(i, end - i)));
+      if (is_new) place->second = fmt::format("%{}", count++);
+      made += place->second;
+      i = end;
+    }
+    lines.push_back(std::move(made));
   }
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
 }
 

@@ -66,7 +66,10 @@ bool is_script_file(const std::shared_ptr<Mapping>& mapping) {
   return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
 }
 
-bool is_script_file(const std::string& path) { return open_source(path).is_script; }
+bool is_script_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && open_source(path).is_script;
+}
 
 ModelSource open_source(const std::string& path) {
   ModelSource source{path, nullptr, false};

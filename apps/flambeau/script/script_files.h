@@ -26,6 +26,7 @@ struct ModelSource {
 };
 // What cannot be opened is no script: others say why.
 ModelSource open_source(const std::string& path);
+// Of files alone: a pipe is left to who reads it.
 bool is_script_file(const std::string& path);
 bool is_script_file(const std::shared_ptr<Mapping>& mapping);
 
