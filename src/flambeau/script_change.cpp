@@ -95,6 +95,7 @@ bool ScriptModule::is_only_one() const {
 
 // The class of the module, to which something called `name` will be added.
 Class& ScriptModule::own_class(const std::string& name) const {
+  require_own_code();
   const Class& type = *object_.as_object().type;
   if (!loaded_->own_classes.contains(&type) && !is_only_one()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -102,7 +103,8 @@ Class& ScriptModule::own_class(const std::string& name) const {
                             printable(type.qualified_name())),
                 "clone the module first");
   }
-  if (name.empty()) throw Error(ErrorCode::kInvalidArgument, "an attribute has a name");
+  if (name.empty() || name.find('.') != std::string::npos)
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no name of an attribute", printable(name)));
   if (type.find_attribute(name) || type.find_constant(name) != nullptr || type.find_method(name) != nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the module has something called '{}' already", printable(name)));
