@@ -91,7 +91,7 @@ static void run(flambeau_script* script) {
   EXPECT(result.kind == FLAMBEAU_NONE);
 
   EXPECT_FAILS(flambeau_script_run(script, "forward", NULL, NULL, 0, NULL, &result),
-               FLAMBEAU_INVALID_ARGUMENT, "argument 'x' is missing");
+               FLAMBEAU_INVALID_ARGUMENT, "missing value for argument 'x'");
   EXPECT_FAILS(flambeau_script_run(script, "forwrd", NULL, NULL, 0, NULL, &result), FLAMBEAU_NOT_FOUND,
                "did you mean 'forward'");
   options.most_steps = 1;

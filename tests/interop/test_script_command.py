@@ -111,7 +111,7 @@ def test_errors_show_every_call(flambeau, folder, tmp_path):
     assert any(__file__ in line for line in lines), done.stderr
     assert lines[-1] == f"flambeau: {folder / 'a.pt'}: too large"
     missing = flambeau.run("run", folder / "a.pt")
-    assert "argument 'x' is missing (it is declared as forward(" in missing.stderr
+    assert "forward() is missing value for argument 'x'. Declaration: forward(" in missing.stderr
     unknown = flambeau.run("run", folder / "a.pt", "-i", "nonsense")
     assert "'nonsense' is no file and no value (give a file with one tensor, random:8x128" in unknown.stderr
 
