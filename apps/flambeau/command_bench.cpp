@@ -14,11 +14,13 @@
 
 #include "commands.h"
 #include "flambeau/error.h"
+#include "flambeau/script.h"
 #include "model_inputs.h"
 #include "profile_table.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "run_watch.h"
+#include "script/script_files.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -26,6 +28,7 @@ namespace {
 
 struct BenchOptions {
   ModelOptions model;
+  std::string method = "forward";
   std::string compare;
   uint64_t runs = 0;  // 0: as many as fit into `seconds`
   double seconds = 3;
@@ -55,14 +58,32 @@ uint64_t process_bytes(std::string_view field) {
 struct Subject {
   Subject(const std::string& path, const BenchOptions& options, const CommonOptions& common)
       : file(path), memory_before(process_bytes("VmRSS")) {
+    const ModelSource source = open_source(path);
     const auto start = Clock::now();
-    program.emplace(open_program(path, options.model, common));
+    if (source.is_script) {
+      script.emplace(open_script(source, common, true, options.model.operators));
+      load_time = Clock::now() - start;
+      script->manual_seed(options.model.seed);
+      arguments = script_arguments(options.model.inputs, options.model.seed);
+      method = options.method;
+      threads = ThreadPool(common.threads).threads();
+      return;
+    }
+    program.emplace(open_program(path, options.model, common, source.bytes));
     load_time = Clock::now() - start;
     program->manual_seed(options.model.seed);
     inputs = with_model(file, [&] { return gather_inputs(*program, options.model); });
+    threads = program->pool().threads();
   }
 
   Nanoseconds run(Profile* to = nullptr) {
+    if (script) {
+      return with_model(file, [&] {
+        const auto start = Clock::now();
+        script->run_method(method, arguments.positional, arguments.keywords, script_run_options());
+        return Nanoseconds(Clock::now() - start);
+      });
+    }
     RunOptions options;
     options.profile = to;
     return with_model(file, [&] {
@@ -83,8 +104,12 @@ struct Subject {
   std::string file;
   uint64_t memory_before;
   uint64_t memory_after = 0;
-  std::optional<Program> program;
+  std::optional<Program> program;  // it, or
+  std::optional<script::ScriptModule> script;
   std::vector<Value> inputs;
+  ScriptArguments arguments;
+  std::string method;
+  int threads = 1;
   Nanoseconds load_time{0};
   Nanoseconds first_run{0};
   std::vector<Nanoseconds> times;
@@ -111,7 +136,8 @@ void measure(std::vector<std::unique_ptr<Subject>>& subjects, const BenchOptions
     subject->memory_after = process_bytes("VmRSS");
     // Apart from the timed runs, which looking at the clock would slow down.
     const auto until = Clock::now() + std::chrono::seconds(1);
-    while (subject->profiled_runs == 0 || (subject->profiled_runs < 20 && Clock::now() < until)) {
+    while (subject->program &&
+           (subject->profiled_runs == 0 || (subject->profiled_runs < 20 && Clock::now() < until))) {
       subject->run(&subject->profile);
       ++subject->profiled_runs;
     }
@@ -122,7 +148,7 @@ json::Value subject_json(const Subject& subject) {
   json::Value value;
   value.set("file", subject.file);
   value.set("runs", static_cast<uint64_t>(subject.times.size()));
-  value.set("threads", subject.program->pool().threads());
+  value.set("threads", subject.threads);
   value.set("load_ms", milliseconds(subject.load_time));
   value.set("first_run_ms", milliseconds(subject.first_run));
   json::Value latency;
@@ -134,7 +160,7 @@ json::Value subject_json(const Subject& subject) {
   latency.set("mean", milliseconds(subject.total()) / static_cast<double>(subject.times.size()));
   value.set("latency_ms", std::move(latency));
   value.set("runs_per_second", subject.per_second());
-  value.set("profile", profile_json(subject.profile, subject.profiled_runs));
+  if (subject.program) value.set("profile", profile_json(subject.profile, subject.profiled_runs));
   return value;
 }
 
@@ -210,8 +236,7 @@ int run_bench(const BenchOptions& options, const CommonOptions& common) {
     return kExitOk;
   }
   fmt::print("{}: {}, {}\n", styled(printable(first.file, 400), Style::kBold),
-             counted(first.times.size(), "run"),
-             counted(static_cast<uint64_t>(first.program->pool().threads()), "thread"));
+             counted(first.times.size(), "run"), counted(static_cast<uint64_t>(first.threads), "thread"));
   print_subjects(subjects);
   fmt::print("  memory: {} resident ({} before loading), {} at most\n", human_bytes(first.memory_after),
              human_bytes(first.memory_before), human_bytes(peak));
@@ -221,6 +246,7 @@ int run_bench(const BenchOptions& options, const CommonOptions& common) {
   }
   for (const auto& subject : subjects) {
     if (common.quiet) break;
+    if (!subject->program) continue;
     if (subjects.size() == 2) fmt::print("\n{}", styled(printable(subject->file, 400), Style::kBold));
     print_by_operator(subject->profile, subject->profiled_runs, options.limit);
     if (options.profile) print_by_node(subject->profile, subject->profiled_runs, options.limit);
@@ -242,17 +268,19 @@ Command bench_command() {
                       .shows_default(),
                   Option("-w,--warmup", "Runs that are not counted before; at least one", &options->warmup)
                       .shows_default(),
+                  Option("--method", "Of TorchScript: the method to call", &options->method).shows_default(),
                   Option("--compare", "Another program to run in turns with this one", &options->compare)
                       .takes(Takes::kInput),
                   Option("-p,--profile", "Show the time of each node, too", &options->profile),
                   Option("-n,--limit", "Rows of the tables; 0 for all", &options->limit).shows_default(),
               });
   return {"bench",
-          "Measure how fast an exported program runs",
+          "Measure how fast an exported program or a TorchScript module runs",
           std::move(list),
           {{"bench model.pt2 --threads 1", "latency, throughput, memory, time by operator"},
            {"bench model.pt2 --size batch=8 --seconds 10", ""},
            {"bench old.pt2 --compare new.pt2", "run by run alternating, with the ratio of the medians"},
+           {"bench script.pt --input random:1x3x224x224", "a TorchScript module"},
            {"bench model.pt2 --runs 100 --json", "for scripts"}},
           [options](const CommonOptions& common) { return run_bench(*options, common); },
           "Inputs are given as to 'flambeau run' (see 'flambeau run --help')."};

@@ -77,14 +77,33 @@ void report(const ConvertCommandOptions& options, const ConvertedFile& written, 
   }
 }
 
+// A module stays a module where the output's ending is one of modules, and nothing is asked for that only
+// weights have.
+bool is_script_output(const ConvertCommandOptions& options) {
+  if (options.script) return true;
+  if (options.weights_only || !options.format.empty() || !options.filters.empty() || options.shard_size != 0)
+    return false;
+  bool is_named = false;
+  for (const char* const ending : {".pt", ".pth", ".jit", ".ts", ".torchscript"})
+    is_named = is_named || options.output.ends_with(ending);
+  return (is_named || !options.methods.empty()) && !is_standard_output(options.input) &&
+         is_script_file(options.input);
+}
+
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
   if (options.output.ends_with(".ptl") || !options.mobile_version.empty()) {
     save_mobile_script(options.input, options.output, options.mobile_version, common);
     return kExitOk;
   }
-  if (options.script) {
-    resave_script(options.input, options.output, common);
+  if (is_script_output(options)) {
+    ScriptConversion how{options.input, options.output, {}, options.methods};
+    if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
+    convert_script(how, common);
     return kExitOk;
+  }
+  if (!options.methods.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--method is for TorchScript modules",
+                "give a file of torch.jit.save, and an output ending in .pt");
   }
   if (is_program_output(options)) return convert_program(options, common);
   if (!options.layout.empty() || !options.schema.empty() || options.simplify) {
@@ -106,7 +125,7 @@ Command convert_command() {
   auto options = std::make_shared<ConvertCommandOptions>();
   return {
       "convert",
-      "Convert weights to another format, by the output's ending",
+      "Convert weights, programs and TorchScript modules, by the output's ending",
       {
           Option("IN",
                  "torch.save (any age), TorchScript, .safetensors, .gguf, .npy, .npz or .pt2; an index of "
@@ -115,11 +134,11 @@ Command convert_command() {
                  &options->input)
               .required()
               .takes(Takes::kInput),
-          Option(
-              "OUT",
-              ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; for TorchScript .ptl, a mobile "
-              "module with bytecode; - is standard output",
-              &options->output)
+          Option("OUT",
+                 ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; - is standard output. A "
+                 "TorchScript module "
+                 "stays one in .pt, .pth, .jit, .ts, and gets bytecode for mobile interpreters in .ptl",
+                 &options->output)
               .required()
               .takes(Takes::kOutput),
           Option("-d,--dtype", "Convert floating-point tensors to this type, e.g. bfloat16", &options->dtype)
@@ -145,10 +164,12 @@ Command convert_command() {
           Option("--simplify",
                  "Of a program: compute equal things once and constants now, and leave out what nobody uses",
                  &options->simplify),
-          Option("--script",
-                 "Of a TorchScript module: write a module, not its weights alone; its code is compiled and "
-                 "printed as PyTorch 2.13 does",
+          Option("--script", "Of TorchScript: write a module whatever the output is called",
                  &options->script),
+          Option("--weights-only", "Of TorchScript: write its tensors alone", &options->weights_only)
+              .excludes("--script"),
+          Option("--method", "Of TorchScript: keep this method and what it calls; may be repeated",
+                 &options->methods),
           Option("--mobile-version", "Of a mobile module: the version of its bytecode, 8 unless told",
                  &options->mobile_version)
               .one_of({"4", "5", "6", "7", "8"}),
@@ -163,6 +184,8 @@ Command convert_command() {
        {"convert --filter 'encoder.*' a.pt b.npz", "only some tensors"},
        {"convert --shard-size 5GB big.pt folder", "as a Hugging Face folder"},
        {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"},
+       {"convert --dtype float16 script.pt half.pt", "a TorchScript module, saved as PyTorch 2.13 saves it"},
+       {"convert --weights-only script.pt weights.pt", "its tensors alone"},
        {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }

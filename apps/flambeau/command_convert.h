@@ -21,7 +21,10 @@ struct ConvertCommandOptions {
   std::string schema;
   bool simplify = false;
   std::string model;
-  bool script = false;
+  // Of TorchScript.
+  bool script = false;        // write a module, whatever the output is called
+  bool weights_only = false;  // write its tensors, whatever it is called
+  std::vector<std::string> methods;
   std::string mobile_version;
   std::string weights;
 };

@@ -40,15 +40,19 @@ std::string rendered(const graph::ExportedProgram& program, const GraphCommandOp
   return to_text(program, text);
 }
 
-std::string program_text(const GraphCommandOptions& options, const CommonOptions& common) {
-  Package package = load_package(options.file);
+std::string program_text(const ModelSource& source, const GraphCommandOptions& options,
+                         const CommonOptions& common) {
+  Package package = source.bytes == nullptr
+                        ? load_package(options.file)
+                        : with_location("file", options.file, [&] { return load_package(source.bytes); });
   return with_location("file", options.file,
                        [&] { return rendered(package.model(options.model).program, options, common.json); });
 }
 
 int run_graph(const GraphCommandOptions& options, const CommonOptions& common) {
-  const std::string text = is_script_file(options.file) ? script_graph(options.file, options.method)
-                                                        : program_text(options, common);
+  const ModelSource source = open_source(options.file);
+  const std::string text =
+      source.is_script ? script_graph(source, options.method) : program_text(source, options, common);
   if (is_standard_output(options.output)) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return kExitOk;
@@ -86,6 +90,7 @@ Command graph_command() {
       {{"graph model.pt2", "the program as PyTorch prints it"},
        {"graph --format full a.pt2 -o a.txt", "edit it, and make a program of it again:"},
        {"convert a.txt b.pt2 --weights a.pt2", ""},
+       {"graph --method layer1.0.forward script.pt", "of a TorchScript module"},
        {"graph --format dot --modules model.pt2 | dot -Tsvg -o model.svg", ""}},
       [options](const CommonOptions& common) { return run_graph(*options, common); }};
 }

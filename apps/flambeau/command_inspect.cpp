@@ -184,6 +184,21 @@ void print_inspection(const std::string& path, const std::shared_ptr<Mapping>& m
   }
 }
 
+bool is_script_kind(FileKind kind) {
+  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
+}
+
+// Without --code, what cannot be read of the code is a note: all else was shown.
+void print_script_part(const ModelSource& source, const InspectOptions& options,
+                       const CommonOptions& common) {
+  try {
+    print_script(open_script(source, common), options.limit, options.code);
+  } catch (const Error& error) {
+    if (options.code || error.code() == ErrorCode::kCancelled) throw;
+    fmt::print("\nthe code cannot be read: {}\n", printable(error.message(), 400));
+  }
+}
+
 int run_inspect(const InspectOptions& options, const CommonOptions& common) {
   ThreadPool pool(common.threads);
   json::Array results;
@@ -204,11 +219,13 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
         results.push_back(
             report::of_inspection(path, mapping, inspection, shown,
                                   {.statistics = options.statistics, .digests = options.digests}, pool));
-        if (options.code) results.back().set("script", script_json(open_script(path, common)));
+        if (options.code)
+          results.back().set("script", script_json(open_script({path, mapping, true}, common)));
       } else {
         if (i > 0) std::puts("");
         print_inspection(path, mapping, inspection, shown, options, pool);
-        if (options.code) print_script(open_script(path, common), options.limit);
+        if (options.code || is_script_kind(inspection.kind))
+          print_script_part({path, mapping, true}, options, common);
       }
       if (inspection.kind == FileKind::kUnknown && exit_code == kExitOk) exit_code = kExitFound;
     } catch (const Error& error) {
@@ -250,6 +267,7 @@ Command inspect_command() {
           {{"inspect model.pt", "what is it, which tensors does it hold"},
            {"inspect --stats model.safetensors", "with min, max, mean and NaN count"},
            {"inspect model.pt2", "inputs, outputs, operators of an exported program"},
+           {"inspect --code script.pt", "modules, methods and operators of TorchScript"},
            {"inspect --json model.pt | jq '.tensors[].name'", "for scripts"}},
           [options](const CommonOptions& common) { return run_inspect(*options, common); }};
 }

@@ -35,10 +35,12 @@ struct RunCommandOptions {
 };
 
 int run_run(const RunCommandOptions& options, const CommonOptions& common) {
-  if (is_script_file(options.model.file)) {
-    return run_script({options.model.file,
+  const ModelSource source = open_source(options.model.file);
+  if (source.is_script) {
+    return run_script({source,
                        options.method,
                        options.model.inputs,
+                       options.model.operators,
                        options.output,
                        options.check_against,
                        {options.relative, options.absolute},
@@ -49,7 +51,7 @@ int run_run(const RunCommandOptions& options, const CommonOptions& common) {
   const std::string& file = options.model.file;
   watch.begin("loading");
   const auto start = Clock::now();
-  Program program = open_program(file, options.model, common);
+  Program program = open_program(file, options.model, common, source.bytes);
   program.manual_seed(options.model.seed);
   const auto loaded = Clock::now();
   const std::vector<Value> inputs = with_model(file, [&] { return gather_inputs(program, options.model); });
@@ -137,7 +139,8 @@ Command run_command() {
           {{"run model.pt2", "with the inputs it was exported with"},
            {"run model.pt2 --input x=photo.npy --cast --output y.npy", "a float64 photo, too"},
            {"run model.pt2 --size batch=8", "random inputs, of that size"},
-           {"run model.pt2 --check-against expected.pt", "the same as in PyTorch?"}},
+           {"run model.pt2 --check-against expected.pt", "the same as in PyTorch?"},
+           {"run script.pt --method encode -i random:1x80 -i scale=2.0", "of TorchScript, any method"}},
           [options](const CommonOptions& common) { return run_run(*options, common); },
           "Inputs have the names that 'flambeau inspect' shows (x), or the places in the call (args[0], "
           "kwargs['mask']).\n"
@@ -152,6 +155,9 @@ Command run_command() {
           "  NAME=zeros, ones     likewise, or any NUMBER to fill a tensor with; the value of an input that "
           "is a number\n"
           "  '*=random'           all inputs that are not named\n"
+          "Arguments of TorchScript are given in their order, or by name: FILE, random:8x128, zeros:2x3, "
+          "ones:2, a number,\n"
+          "True, None, 'text', [1, 2], {'a': 1.5}, (random:2, 3).\n"
           "Exit codes: 0 done, 1 --check-against found a difference, 2 an error."};
 }
 

@@ -327,7 +327,8 @@ std::vector<Option> model_options(ModelOptions& options) {
   };
 }
 
-Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common) {
+Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common,
+                     const std::shared_ptr<Mapping>& bytes) {
   LoadOptions load_options;
   load_options.model = options.model;
   load_options.program.threads = common.threads;
@@ -339,7 +340,10 @@ Program open_program(const std::string& file, const ModelOptions& options, const
     for (const std::string& path : options.operators) load_operators(path, *library);
     load_options.program.library = std::move(library);
   }
-  Program program = with_model(file, [&] { return load_program(file, std::move(load_options)); });
+  Program program = with_model(file, [&] {
+    return bytes == nullptr ? load_program(file, std::move(load_options))
+                            : load_program(bytes, std::move(load_options));
+  });
   if (!common.quiet) {
     for (const std::string& guard : program.unknown_guards())
       print_to_stderr("note: not checked: {}\n", printable(guard, 400));

@@ -27,7 +27,9 @@ struct ModelOptions {
 std::vector<Option> model_options(ModelOptions& options);
 
 // `file` is the model's, or the one to compare with.
-Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common);
+// `bytes`: of what was a pipe; else null.
+Program open_program(const std::string& file, const ModelOptions& options, const CommonOptions& common,
+                     const std::shared_ptr<Mapping>& bytes = nullptr);
 
 // One value for each input: from --input, else from the file's example inputs; random where --size is given.
 // Throws Error(kInvalidArgument) that lists what the program takes where one is missing or unknown.

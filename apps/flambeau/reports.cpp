@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "flambeau/report.h"
+#include "flambeau/script.h"
 #include "terminal.h"
 
 namespace flambeau::cli {
@@ -18,8 +19,17 @@ void report_error(const Error& error, const CommonOptions& common) {
     return;
   }
   const bool has_color = use_color(STDERR_FILENO);
-  print_to_stderr("{}flambeau:{} {}\n", has_color ? "\x1b[31m" : "", has_color ? "\x1b[0m" : "",
-                  error.what());
+  const auto print = [&](std::string_view text) {
+    print_to_stderr("{}flambeau:{} {}\n", has_color ? "\x1b[31m" : "", has_color ? "\x1b[0m" : "", text);
+  };
+  if (script::frames_of(error).empty()) return print(error.what());
+  // Of a script: every call that led there, then what went wrong.
+  write_to_stderr(script::traceback_text(error));
+  std::string file;
+  for (const Location& location : error.locations()) {
+    if (file.empty() && location.kind == "file") file = location.value + ": ";
+  }
+  print(file + error.message() + (error.remedy().empty() ? "" : fmt::format(" ({})", error.remedy())));
 }
 
 void print_records(const std::vector<RecordInfo>& records, size_t limit,

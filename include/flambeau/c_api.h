@@ -1,4 +1,4 @@
-/* Flambeau for C and everything that can call C: tensors, programs, their inputs and outputs.
+/* Flambeau for C and everything that can call C: tensors, programs, TorchScript modules.
  *
  *   flambeau_program* program;
  *   if (flambeau_program_load("model.pt2", NULL, &program) != FLAMBEAU_OK) puts(flambeau_error_message());
@@ -100,8 +100,20 @@ typedef enum flambeau_kind {
   FLAMBEAU_INT_VALUE = 2,
   FLAMBEAU_FLOAT_VALUE = 3,
   FLAMBEAU_BOOL_VALUE = 4,
-  FLAMBEAU_STRING_VALUE = 5
+  FLAMBEAU_STRING_VALUE = 5,
+  /* Of TorchScript alone. */
+  FLAMBEAU_LIST_VALUE = 6,
+  FLAMBEAU_TUPLE_VALUE = 7,
+  FLAMBEAU_DICT_VALUE = 8,   /* its items are key, value, key, value, ... */
+  FLAMBEAU_OBJECT_VALUE = 9, /* anything else: it can be given back, and to_text tells what it is */
+  FLAMBEAU_COMPLEX_VALUE = 10
 } flambeau_kind;
+
+typedef struct flambeau_object flambeau_object;
+typedef struct flambeau_items {
+  struct flambeau_value* items;
+  size_t count;
+} flambeau_items;
 
 /* What a program takes or gives. */
 typedef struct flambeau_value {
@@ -112,6 +124,9 @@ typedef struct flambeau_value {
     double number;
     int32_t flag;
     const char* text;
+    const flambeau_items* items; /* of a list, tuple or dict */
+    flambeau_object* object;
+    const double* parts; /* of a complex number: two */
   } as;
 } flambeau_value;
 
@@ -174,6 +189,79 @@ flambeau_status flambeau_program_output(const flambeau_program* program, size_t 
 flambeau_status flambeau_program_run(flambeau_program* program, const flambeau_value* inputs,
                                      size_t input_count, flambeau_value* outputs, size_t output_count,
                                      const flambeau_run_options* options);
+
+/* ---- TorchScript */
+/* A module of torch.jit.save, or one inside of it. Several threads may use one at once. */
+typedef struct flambeau_script flambeau_script;
+
+typedef struct flambeau_script_options {
+  int32_t threads;     /* 0: as many as the machine has cores */
+  int32_t is_inert;    /* 1: nothing of the file runs; objects with a __setstate__ cannot be used then */
+  uint64_t most_steps; /* of what runs while it is loaded; 0: a hundred million */
+} flambeau_script_options;
+
+typedef struct flambeau_method {
+  const char* name;
+  const char* signature; /* "forward(Tensor x, float scale=1.) -> Tensor" */
+} flambeau_method;
+typedef struct flambeau_attribute {
+  const char* name;
+  const char* type;  /* "Optional[Tensor]" */
+  int32_t slot_kind; /* 0: attribute, 1: parameter, 2: buffer, 3: module */
+} flambeau_attribute;
+/* A file beside the model. */
+typedef struct flambeau_extra_file {
+  const char* name;
+  const void* bytes;
+  size_t size;
+} flambeau_extra_file;
+
+/* `options` may be NULL. */
+flambeau_status flambeau_script_load(const char* path, const flambeau_script_options* options,
+                                     flambeau_script** script);
+/* The same with a file in memory, which is copied. */
+flambeau_status flambeau_script_load_bytes(const void* bytes, size_t size,
+                                           const flambeau_script_options* options, flambeau_script** script);
+void flambeau_script_free(flambeau_script* script);
+/* "layer1.0". */
+flambeau_status flambeau_script_submodule(const flambeau_script* script, const char* path,
+                                          flambeau_script** part);
+
+/* The texts live as long as the handle. */
+size_t flambeau_script_method_count(const flambeau_script* script);
+flambeau_status flambeau_script_method(const flambeau_script* script, size_t index, flambeau_method* method);
+size_t flambeau_script_attribute_count(const flambeau_script* script);
+flambeau_status flambeau_script_attribute(const flambeau_script* script, size_t index,
+                                          flambeau_attribute* attribute);
+
+/* The value of an attribute, which is the caller's, to be cleared; and a new one. */
+flambeau_status flambeau_script_get(const flambeau_script* script, const char* name, flambeau_value* value);
+flambeau_status flambeau_script_set(flambeau_script* script, const char* name, const flambeau_value* value);
+/* Of the module and all below: 1 for training, 0 for evaluation. */
+flambeau_status flambeau_script_train(flambeau_script* script, int32_t is_training);
+/* Floating-point parameters and buffers to another element type. */
+flambeau_status flambeau_script_to(flambeau_script* script, int32_t dtype);
+
+/* Calls a method. `names` may be NULL; otherwise as many as arguments: the name of each, NULL for those given
+ * by position. The result is the caller's, to be cleared. The text of a failure has every call that led to
+ * it. */
+flambeau_status flambeau_script_run(const flambeau_script* script, const char* method,
+                                    const flambeau_value* arguments, const char* const* names,
+                                    size_t argument_count, const flambeau_run_options* options,
+                                    flambeau_value* result);
+
+/* The code of a method, or of the whole class where it is NULL; to be freed with flambeau_text_free. */
+flambeau_status flambeau_script_code(const flambeau_script* script, const char* method, char** text);
+/* For people: "[1, 2]", "float32[2, 3]"; to be freed likewise. */
+flambeau_status flambeau_value_to_text(const flambeau_value* value, char** text);
+void flambeau_text_free(char* text);
+
+/* What a file beside the model holds; its bytes live as long as the handle. */
+flambeau_status flambeau_script_extra_file(flambeau_script* script, const char* name,
+                                           flambeau_extra_file* file);
+/* As torch.jit.save; the file is there whole, or not at all. */
+flambeau_status flambeau_script_save(const flambeau_script* script, const char* path,
+                                     const flambeau_extra_file* extra_files, size_t extra_file_count);
 
 #ifdef __cplusplus
 }

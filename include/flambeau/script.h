@@ -1,13 +1,14 @@
-// TorchScript: load what torch.jit.save wrote, look at it, run its methods, save it. Nothing of PyTorch is
-// needed.
+// TorchScript: load what torch.jit.save wrote, look at it, run its methods, change it, save it. Nothing of
+// PyTorch is needed.
 //
 //   script::ScriptModule module = script::load_script("model.pt");
 //   for (const auto& method : module.methods()) std::puts(method.signature.c_str());
-//   const script::IValue result = module.run_method("forward", {x});
 //   module.eval();
+//   const script::IValue result = module.run_method("forward", {x});
 //   script::save_script(module, "copy.pt");
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,8 +20,11 @@
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
 #include "flambeau/script/values/ivalue.h"
+#include "flambeau/tensor/dtype.h"
 
 namespace flambeau {
+class ByteSink;
+class Error;
 class Mapping;
 struct ScriptMigration;
 namespace ops {
@@ -44,10 +48,17 @@ struct ScriptLoadOptions {
   bool from_bytecode = false;
 };
 
+// What is 0 or null has no bound.
 struct ScriptRunOptions {
-  uint64_t most_steps = 0;                            // turns of loops, calls, operators; 0 for no bound
-  bool may_use_files = false;                         // torch.from_file, torch.save
-  bool may_set_seed = false;                          // torch.manual_seed
+  uint64_t most_steps = 0;  // turns of loops, calls, operators
+  uint64_t most_bytes = 0;  // of tensors, held at any moment
+  double most_seconds = 0;
+  size_t most_depth = 10000;                  // calls inside of each other
+  uint64_t most_output = uint64_t{64} << 20;  // bytes that are printed
+  const std::atomic<bool>* cancel = nullptr;  // set by another thread: the run ends with Error(kCancelled)
+  bool may_use_files = false;                 // torch.from_file, torch.save
+  bool may_set_seed = false;                  // torch.manual_seed
+  // Called while the script runs: they must not call the module.
   std::function<void(std::string_view)> print = {};   // lines that the script prints; empty drops them
   std::function<void(const std::string&)> warn = {};  // warnings
 };
@@ -69,10 +80,22 @@ struct CodeFinding {
   std::string place;     // "code/__torch__/m.py:12"; empty when there is none
   std::string original;  // "model.py:34"; empty when it is not known
   std::string message;
+  std::string excerpt =
+      {};  // the lines around it with the place underlined; empty where the message says it all
 };
 
 struct MobileSaveOptions;
 
+// One call on the way to an error.
+struct ScriptFrame {
+  std::string function;     // "__torch__.m.M.forward"
+  std::string module_path;  // "layer1.0"; empty for the module that was called, and for what is no module's
+  std::string place;        // "code/__torch__/m.py:12"
+  std::string original;     // "model.py:34"
+};
+
+// A module, or one inside of it: copies are the same module. Any number of threads may use one at once. They
+// run its methods at the same time, unless these change attributes: then they take turns.
 class ScriptModule {
  public:
   std::string class_name() const;  // "__torch__.m.M"
@@ -81,9 +104,11 @@ class ScriptModule {
 
   // Slots in their order. The others throw Error(kNotFound) for a name that there is not.
   std::vector<ModuleAttribute> attributes() const;
+  bool has_attribute(std::string_view name) const;
   IValue attribute(std::string_view name) const;
-  // Throws Error(kInvalidArgument) for a value of another type.
-  void set_attribute(std::string_view name, IValue value);
+  // Numbers and lists become what the attribute holds. Throws Error(kInvalidArgument) for a value of another
+  // type.
+  void set_attribute(std::string_view name, const IValue& value);
 
   std::vector<ScriptModule> submodules() const;
   // Itself and all below, each under the first path that leads to it.
@@ -91,21 +116,33 @@ class ScriptModule {
   // "layer1.0".
   ScriptModule submodule(std::string_view path) const;
 
-  // Of itself and all below, by their dotted names.
+  // Of itself and all below, by their dotted names, each tensor once.
   NamedTensors parameters() const;
   NamedTensors buffers() const;
+  // Both, in PyTorch's order, also those that have several names.
+  NamedTensors state_dict() const;
 
   bool is_training() const;
   // Of itself and all below.
   void train(bool on = true);
   void eval() { train(false); }
+  // Floating-point parameters and buffers, as module.to(dtype) in PyTorch.
+  void to(DType dtype);
+
+  // The same structure and tensors in modules of their own; deepcopy() copies the tensors, too. What was
+  // shared stays shared. They have the code in common.
+  ScriptModule copy() const;
+  ScriptModule deepcopy() const;
 
   std::vector<ModuleMethod> methods() const;
+  bool has_method(std::string_view name) const;
   using Keywords = std::vector<std::pair<std::string, IValue>>;
   // Compiles what it needs. Throws Error(kNotFound, kInvalidArgument) for wrong calls, and errors of the
-  // script with all frames that led to them. One call at a time.
+  // script with all frames that led to them (frames_of, traceback_text).
   IValue run_method(std::string_view name, std::vector<IValue> arguments = {}, const Keywords& keywords = {},
                     const ScriptRunOptions& options = {}) const;
+  // What its random numbers begin with.
+  void manual_seed(uint64_t seed) const;
 
   // The class as archives hold it; a method of it alone; and what its original source was, where debug
   // information says so.
@@ -119,9 +156,11 @@ class ScriptModule {
   // Methods, as text: "def forward(self, x):\n  return self.weight * x\n". Throws CompileError with all that
   // is wrong, and leaves the module as it was.
   void define(std::string_view text, const std::string& file_name = "<text>");
-  // Slots of a module that CompilationUnit::make_module or clone() made. Each throws Error(kInvalidArgument)
-  // for a name that is taken, a value of another type than said, and a module whose class others share.
-  // `type` as texts write it: "Optional[Tensor]".
+  // Leaves these methods of its class and those that they call; the others are gone. Throws Error(kNotFound).
+  void keep_methods(const std::vector<std::string>& names);
+  // New slots. Modules of one class have the same slots: each throws Error(kInvalidArgument) where others may
+  // be of this module's class (clone() gives it a class of its own), for a name that is taken, and for a
+  // value of another type than said. `type` as texts write it: "Optional[Tensor]".
   void add_attribute(const std::string& name, std::string_view type, IValue value);
   void add_parameter(const std::string& name, const Tensor& value);
   void add_buffer(const std::string& name, const Tensor& value);
@@ -130,6 +169,8 @@ class ScriptModule {
   // A module of the same unit is shared; one of another unit, of a file for instance, is copied, and its
   // classes get other names where theirs are taken. `interface`: the interface that the slot asks for.
   void add_module(const std::string& name, const ScriptModule& module, std::string_view interface = {});
+  // A module of the same unit without anything in it, for add_module().
+  ScriptModule new_module(const std::string& class_name);
   // A module of its own, with classes of its own, that has the same tensors.
   ScriptModule clone() const;
 
@@ -150,20 +191,27 @@ class ScriptModule {
  private:
   struct Loaded;
   friend class CompilationUnit;
+  static ScriptModule make_empty(const std::shared_ptr<Loaded>& loaded, const std::string& class_name);
   ScriptModule copy_into(const std::shared_ptr<Loaded>& loaded) const;
   Class& own_class(const std::string& name) const;
   friend ScriptMigration;
+  bool is_only_one() const;
+  void require_own_code() const;
   friend ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options);
-  friend void save_script(const ScriptModule& module, const std::string& path,
-                          const std::vector<std::pair<std::string, std::string>>& extra_files,
-                          Progress& progress);
+  friend ScriptModule make_script(const std::string& class_name, const ScriptLoadOptions& options);
+  friend void write_script_module(const ScriptModule& module, ByteSink& sink, const std::string& top_folder,
+                                  const std::vector<std::pair<std::string, std::string>>& extra_files,
+                                  Progress& progress);
   friend void save_mobile(const ScriptModule& module, const std::string& path,
                           const MobileSaveOptions& options, Progress& progress);
   friend std::vector<std::string> export_opnames(const ScriptModule& module);
   ScriptModule(std::shared_ptr<Loaded> loaded, IValue object, std::string path)
       : loaded_(std::move(loaded)), object_(std::move(object)), path_(std::move(path)) {}
   ScriptModule child(size_t slot) const;
+  std::vector<ScriptModule> submodules_here() const;
+  std::vector<ScriptModule> modules_here() const;
   NamedTensors tensors(SlotKind kind) const;
+  ScriptModule copied(bool with_tensors) const;
 
   std::shared_ptr<Loaded> loaded_;
   IValue object_;
@@ -175,11 +223,19 @@ class ScriptModule {
 ScriptModule load_script(const std::string& path, const ScriptLoadOptions& options = {});
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options = {});
 
+// A module of that class without attributes and methods, to be given some; of no file.
+ScriptModule make_script(const std::string& class_name, const ScriptLoadOptions& options = {});
+
 // Compiles and prints all code anew: byte for byte what torch.jit.save of PyTorch 2.13 writes for the loaded
 // module. `extra_files`: names and what they hold. The file is there whole, or not at all.
 void save_script(const ScriptModule& module, const std::string& path,
                  const std::vector<std::pair<std::string, std::string>>& extra_files = {},
                  Progress& progress = Progress::silent());
+// The same to anywhere; torch.jit.save to a buffer calls the folder "archive".
+void write_script_module(const ScriptModule& module, ByteSink& sink,
+                         const std::string& top_folder = "archive",
+                         const std::vector<std::pair<std::string, std::string>>& extra_files = {},
+                         Progress& progress = Progress::silent());
 
 // What _save_for_lite_interpreter of PyTorch 2.13 writes: the same with bytecode for mobile interpreters, of
 // version 4 to 8, as PyTorch's backport makes the older ones. Throws Error(kUnsupported) for what mobile
@@ -194,7 +250,22 @@ void save_mobile(const ScriptModule& module, const std::string& path, const Mobi
 // What torch.jit.export_opnames gives: the operators that a build for the module needs, sorted.
 std::vector<std::string> export_opnames(const ScriptModule& module);
 
+// ---- values
 // For people: "[1, 2]", "{'a': 1.5}", "float32[2, 3]".
 std::string to_text(const IValue& value);
+// "List[int]", "Optional[Tensor]", "__torch__.m.Point".
+std::string type_text(const IValue& value);
+// As arguments and attributes take them: of the type that all items have.
+IValue make_list(std::vector<IValue> items);
+IValue make_dict(std::vector<std::pair<IValue, IValue>> items);
+// In their order. Throws Error(kInvalidArgument) for what is no dict.
+std::vector<std::pair<IValue, IValue>> dict_items(const IValue& value);
+
+// ---- errors
+// The calls that led to an error of a script, outermost first; none for other errors.
+std::vector<ScriptFrame> frames_of(const Error& error);
+// As PyTorch shows it: the frames in the archive's code with the lines around, in the author's, and the
+// message.
+std::string traceback_text(const Error& error);
 
 }  // namespace flambeau::script

@@ -3,6 +3,7 @@
     import flambeau, numpy
     weights = flambeau.load_checkpoint("model.pt")    # names and tensors
     model = flambeau.load("model.pt2")                # a program that runs: model(x)
+    script = flambeau.jit.load("script.pt")           # a TorchScript module that runs: script(x)
     x = numpy.ones((2, 3), dtype="float32")
     y = flambeau.ops.aten.add.Tensor(x, x, alpha=2)   # a flambeau.Tensor
     y.numpy()
@@ -13,6 +14,7 @@ same way: torch.from_dlpack(y).
 
 from flambeau import checkpoint as _checkpoint
 from flambeau import files as _files
+from flambeau import jit
 from flambeau import ops as _ops
 from flambeau import package as _package
 from flambeau._flambeau import Error, Leaf, Object, Operator, Session, Tensor
@@ -40,6 +42,7 @@ __all__ = [
     "get_rng_state",
     "get_threads",
     "inspect",
+    "jit",
     "load",
     "load_checkpoint",
     "load_package",

@@ -1,6 +1,7 @@
 import os
 import typing
 
+from flambeau import jit as jit
 from flambeau._flambeau import Error as Error
 from flambeau._flambeau import Leaf as Leaf
 from flambeau._flambeau import Object as Object

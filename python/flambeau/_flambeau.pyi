@@ -5,6 +5,7 @@ class Error(RuntimeError):
     message: str
     remedy: str
     locations: list[tuple[str, str]]
+    frames: list[tuple[str, str, str, str]]
 
 class Tensor:
     def __init__(self, data: typing.Any) -> None: ...
@@ -124,6 +125,20 @@ class Package:
     @property
     def extra_files(self) -> dict[str, bytes]: ...
     def models(self) -> list[ExportedProgram]: ...
+
+class ScriptObject:
+    @property
+    def class_name(self) -> str: ...
+    def __getattr__(self, name: str) -> typing.Any: ...
+
+class Script:
+    @staticmethod
+    def load(
+        session: Session, source: Buffer, is_path: bool, threads: int | None, run_set_state: bool, most_steps: int
+    ) -> Script: ...
+    @staticmethod
+    def make(session: Session, class_name: str) -> Script: ...
+    def __getattr__(self, name: str) -> typing.Any: ...
 
 Buffer = bytes | bytearray | memoryview
 

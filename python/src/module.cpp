@@ -7,6 +7,7 @@
 #include "files.h"
 #include "packages.h"
 #include "program.h"
+#include "scripts.h"
 #include "session.h"
 
 namespace flambeau::python {
@@ -21,7 +22,9 @@ py::object& error_class() {
         "code: what kind of error it is, e.g. 'invalid_argument', 'corrupt', 'unsupported', 'not_found'.\n"
         "message: what was found and what was expected.\n"
         "remedy: what to do about it; may be empty.\n"
-        "locations: pairs of kind and value, outermost first, e.g. ('file', 'model.pt2').",
+        "locations: pairs of kind and value, outermost first, e.g. ('file', 'model.pt2').\n"
+        "frames: of an error in a script, the calls that led to it, outermost first, as tuples (function,\n"
+        "module_path, place, original); empty for others.",
         PyExc_RuntimeError, nullptr);
     if (type == nullptr) throw py::error_already_set();
     return new py::object(py::reinterpret_steal<py::object>(type));
@@ -33,7 +36,15 @@ void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const py::object made = error_class()(error.what());
+    const std::vector<script::ScriptFrame> calls = script::frames_of(error);
+    const py::object made =
+        error_class()(text_to_python(calls.empty() ? error.what() : script::traceback_text(error)));
+    py::list frames;
+    for (const script::ScriptFrame& call : calls) {
+      frames.append(py::make_tuple(text_to_python(call.function), text_to_python(call.module_path),
+                                   text_to_python(call.place), text_to_python(call.original)));
+    }
+    made.attr("frames") = frames;
     py::list locations;
     for (const Location& location : error.locations())
       locations.append(py::make_tuple(location.kind, location.value));
@@ -280,4 +291,5 @@ PYBIND11_MODULE(_flambeau, module) {
   bind_files(module);
   bind_checkpoints(module);
   bind_packages(module);
+  bind_scripts(module);
 }

@@ -11,15 +11,8 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/files/mapping.h"
+#include "flambeau/c_api_parts.h"
 #include "flambeau/runtime.h"
-
-struct flambeau_tensor {
-  flambeau::Tensor tensor;
-};
-
-struct flambeau_cancel {
-  std::atomic<bool> flag = false;
-};
 
 namespace {
 
@@ -28,6 +21,12 @@ using flambeau::ErrorCode;
 using flambeau::Leaf;
 using flambeau::Tensor;
 using flambeau::Value;
+using flambeau::c::copy_text;
+using flambeau::c::guarded;
+using flambeau::c::kind_of;
+using flambeau::c::last_failure;
+using flambeau::c::read_dtype;
+using flambeau::c::require;
 
 // The texts of a leaf in the form C takes them.
 struct LeafTexts {
@@ -64,85 +63,10 @@ struct flambeau_program {
 
 namespace {
 
-struct Failure {
-  std::string message;
-  std::string remedy;
-};
-
-// The one thing a thread keeps between calls: C has no other place for the text of a failure.
-Failure& last_failure() {
-  thread_local Failure failure;
-  return failure;
-}
-
-flambeau_status status_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument:
-      return FLAMBEAU_INVALID_ARGUMENT;
-    case ErrorCode::kCorrupt:
-      return FLAMBEAU_CORRUPT;
-    case ErrorCode::kUnsupported:
-      return FLAMBEAU_UNSUPPORTED;
-    case ErrorCode::kUnsafe:
-      return FLAMBEAU_UNSAFE;
-    case ErrorCode::kNotFound:
-      return FLAMBEAU_NOT_FOUND;
-    case ErrorCode::kIo:
-      return FLAMBEAU_IO;
-    case ErrorCode::kLimit:
-      return FLAMBEAU_LIMIT;
-    case ErrorCode::kCancelled:
-      return FLAMBEAU_CANCELLED;
-    case ErrorCode::kInternal:
-      return FLAMBEAU_INTERNAL;
-  }
-  return FLAMBEAU_INTERNAL;
-}
-
-// Runs the body; no exception leaves it.
-template <typename Body>
-flambeau_status guarded(const Body& body) noexcept {
-  try {
-    try {
-      body();
-      return FLAMBEAU_OK;
-    } catch (const Error& error) {
-      last_failure() = {error.what(), error.remedy()};
-      return status_of(error.code());
-    } catch (const std::bad_alloc&) {
-      last_failure() = {"there is not enough memory", ""};
-      return FLAMBEAU_LIMIT;
-    } catch (const std::exception& error) {
-      last_failure() = {error.what(), ""};
-      return FLAMBEAU_INTERNAL;
-    }
-  } catch (...) {
-    return FLAMBEAU_INTERNAL;  // not even memory for the text
-  }
-}
-
-void require(bool condition, std::string_view message) {
-  if (!condition) throw Error(ErrorCode::kInvalidArgument, std::string(message));
-}
-
-flambeau::DType read_dtype(int32_t number) {
-  const std::optional<flambeau::DType> dtype = flambeau::dtype_from_number(number);
-  if (!dtype) throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is the number of no dtype", number));
-  return *dtype;
-}
-
 std::span<const int64_t> read_numbers(int32_t dim, const int64_t* numbers, std::string_view what) {
   require(dim >= 0, fmt::format("a tensor cannot have {} dimensions", dim));
   require(dim == 0 || numbers != nullptr, fmt::format("a tensor of {} dimensions needs {}", dim, what));
   return {numbers, static_cast<size_t>(dim)};
-}
-
-// A caller in C can write any number there.
-int32_t kind_of(const flambeau_value& value) {
-  int32_t kind = 0;
-  static_assert(sizeof(kind) == sizeof(value.kind));
-  std::memcpy(&kind, &value.kind, sizeof(kind));
-  return kind;
 }
 
 Value read_value(const flambeau_value& value, size_t index) {
@@ -164,14 +88,6 @@ Value read_value(const flambeau_value& value, size_t index) {
       return value.as.text;
   }
   throw Error(ErrorCode::kInvalidArgument, fmt::format("input {} is of the unknown kind {}", index, kind));
-}
-
-// The text of a result, of malloc's so that a value can be cleared without knowing more.
-const char* copy_text(const std::string& text) {
-  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) throw std::bad_alloc();
-  std::memcpy(copy, text.c_str(), text.size() + 1);
-  return copy;
 }
 
 flambeau_value make_value(const Value& value) {
@@ -304,14 +220,6 @@ flambeau_status flambeau_tensor_copy_to(const flambeau_tensor* tensor, void* to,
 }
 
 void flambeau_tensor_free(flambeau_tensor* tensor) { delete tensor; }
-
-void flambeau_value_clear(flambeau_value* value) {
-  if (value == nullptr) return;
-  const int32_t kind = kind_of(*value);
-  if (kind == FLAMBEAU_TENSOR_VALUE) delete value->as.tensor;
-  if (kind == FLAMBEAU_STRING_VALUE) std::free(const_cast<char*>(value->as.text));
-  *value = {};
-}
 
 flambeau_status flambeau_program_load(const char* path, const flambeau_load_options* options,
                                       flambeau_program** program) {

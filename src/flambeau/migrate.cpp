@@ -12,14 +12,16 @@ namespace flambeau {
 
 migration::ScriptCall ScriptMigration::call_of(const script::ScriptModule& module) {
   return {.unit = module.loaded_->file.unit,
-          .library = module.loaded_->library,
+          .library = module.loaded_->code->library,
           .object = module.object_,
           .method = {},
           .positional = {},
           .keywords = {}};
 }
 
-std::mutex& ScriptMigration::mutex_of(const script::ScriptModule& module) { return module.loaded_->mutex; }
+std::mutex& ScriptMigration::mutex_of(const script::ScriptModule& module) {
+  return module.loaded_->migration_mutex;
+}
 
 std::vector<Type> ScriptMigration::argument_types(const script::ScriptModule& module,
                                                   const std::string& method) {

@@ -7,10 +7,10 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/nearest.h"
-#include "flambeau/interpreter/evaluator.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/compiler/text.h"
 #include "flambeau/script/operators/functional_texts.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
@@ -130,11 +130,14 @@ class Instantiation {
 }  // namespace
 
 CompilationUnit::CompilationUnit(const ScriptLoadOptions& options)
-    : loaded_(std::make_shared<ScriptModule::Loaded>(options)) {
-  loaded_->file.unit = std::make_shared<Unit>(loaded_->operators);
-  loaded_->file.unit->set_evaluator(
-      interpreter::make_evaluator(loaded_->operators, loaded_->library, loaded_->pool));
-  loaded_->load_hooks(options).begin(loaded_->file.unit);
+    : loaded_(std::make_shared<ScriptModule::Loaded>(std::make_shared<ScriptCode>(options))) {
+  loaded_->file.unit = std::make_shared<Unit>(loaded_->code->operators);
+  loaded_->code->use(loaded_->file.unit);
+  loaded_->file.unit->set_resolver([](Unit& unit, std::string_view name) {
+    if (!is_native_class(name)) return false;
+    unit.add(make_native_class(unit, name));
+    return true;
+  });
 }
 
 CompilationUnit::CompilationUnit(std::string_view text, const std::string& file_name,
@@ -180,22 +183,31 @@ std::string CompilationUnit::code(std::string_view function) const {
 
 IValue CompilationUnit::run(std::string_view function, std::vector<IValue> arguments,
                             const ScriptModule::Keywords& keywords, const ScriptRunOptions& options) const {
-  const std::shared_ptr<Function>& called = need_function(*loaded_->file.unit, function);
-  const std::lock_guard lock(loaded_->mutex);
-  loaded_->set_run_options(options);
-  return loaded_->machine->call(called, std::move(arguments), keywords);
+  return loaded_->run(need_function(*loaded_->file.unit, function), std::move(arguments), keywords, options);
 }
 
 ScriptModule CompilationUnit::make_module(const std::string& class_name) {
-  Unit& unit = *loaded_->file.unit;
+  return ScriptModule::make_empty(loaded_, class_name);
+}
+
+ScriptModule ScriptModule::make_empty(const std::shared_ptr<Loaded>& loaded, const std::string& class_name) {
+  Unit& unit = *loaded->file.unit;
   const auto made =
       std::make_shared<Class>(ClassKind::kModule, compiler::free_name(unit, full_name_of(class_name)));
   made->attributes.push_back({"training", TypeKind::kBool});
   unit.add(made);
-  loaded_->own_classes.insert(made.get());
+  loaded->own_classes.insert(made.get());
   IValue object = IValue::object(made);
   object.as_object().slots[0] = true;
-  return {loaded_, std::move(object), {}};
+  return {loaded, std::move(object), {}};
+}
+
+ScriptModule make_script(const std::string& class_name, const ScriptLoadOptions& options) {
+  CompilationUnit unit(options);
+  ScriptModule made = unit.make_module(class_name);
+  made.loaded_->file.module = made.object_;
+  made.loaded_->note_training();
+  return made;
 }
 
 ScriptModule CompilationUnit::make_module_of(std::string_view class_name, const NamedTensors& weights) {
@@ -210,9 +222,8 @@ IValue CompilationUnit::make_object(std::string_view class_name, std::vector<IVa
   if (type->kind() != ClassKind::kPlain)
     throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no plain class", printable(class_name)));
   IValue object = IValue::object(type);
-  const std::lock_guard lock(loaded_->mutex);
-  loaded_->set_run_options({});
-  loaded_->machine->call_method(object, "__init__", std::move(arguments));
+  arguments.insert(arguments.begin(), object);
+  loaded_->run(method_named(object, "__init__"), std::move(arguments), {}, {});
   return object;
 }
 

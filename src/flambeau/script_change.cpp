@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/formats/torchscript/printed_code.h"
+#include "flambeau/interpreter/arguments.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/compiler/text.h"
 #include "flambeau/script/copy_values.h"
-#include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
 #include "flambeau/script_build.h"
@@ -70,8 +71,9 @@ ClassesBelow classes_below(const IValue& root) {
   return found;
 }
 
-void check_type(const Unit& unit, const std::string& name, const Type& type, const IValue& value) {
-  if (is_instance(&unit, value, type)) return;
+// The value as that type.
+IValue fitted(const Unit& unit, const std::string& name, const Type& type, const IValue& value) {
+  if (std::optional<IValue> made = interpreter::fit(value, type, unit)) return std::move(*made);
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("'{}' is said to be of type {}, and is given {}", printable(name),
                           printable(annotation_text(type)), value.kind_name()));
@@ -79,16 +81,30 @@ void check_type(const Unit& unit, const std::string& name, const Type& type, con
 
 }  // namespace
 
+// Whether no other module of what was loaded is of this one's class.
+bool ScriptModule::is_only_one() const {
+  if (loaded_->file.module.is_none() || loaded_->code.use_count() > 1) return false;
+  bool is_below = false;
+  for (const ScriptModule& module : ScriptModule(loaded_, loaded_->file.module, {}).modules_here()) {
+    if (module.object_.as_object().type != object_.as_object().type) continue;
+    if (module.object_.identity() != object_.identity()) return false;
+    is_below = true;
+  }
+  return is_below;
+}
+
 // The class of the module, to which something called `name` will be added.
 Class& ScriptModule::own_class(const std::string& name) const {
+  require_own_code();
   const Class& type = *object_.as_object().type;
-  if (!loaded_->own_classes.contains(&type)) {
+  if (!loaded_->own_classes.contains(&type) && !is_only_one()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("other modules may be of the class {}, so that nothing can be added to it",
                             printable(type.qualified_name())),
                 "clone the module first");
   }
-  if (name.empty()) throw Error(ErrorCode::kInvalidArgument, "an attribute has a name");
+  if (name.empty() || name.find('.') != std::string::npos)
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' is no name of an attribute", printable(name)));
   if (type.find_attribute(name) || type.find_constant(name) != nullptr || type.find_method(name) != nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the module has something called '{}' already", printable(name)));
@@ -97,7 +113,8 @@ Class& ScriptModule::own_class(const std::string& name) const {
 }
 
 void ScriptModule::define(std::string_view text, const std::string& file_name) {
-  const std::lock_guard lock(loaded_->mutex);
+  const std::unique_lock lock(loaded_->mutex);
+  require_own_code();
   Unit& unit = *loaded_->file.unit;
   const std::shared_ptr<Class> type = unit.find_class(class_name());
   if (type == nullptr)
@@ -105,45 +122,67 @@ void ScriptModule::define(std::string_view text, const std::string& file_name) {
   compiler::compile_methods(unit, std::make_shared<Source>(std::string(text), file_name), type, kUsersPrefix);
 }
 
+void ScriptModule::require_own_code() const {
+  if (loaded_->code.use_count() == 1) return;
+  throw Error(ErrorCode::kInvalidArgument, "the module has its code in common with a copy of it",
+              "change it before it is copied, or load the file anew");
+}
+
 void ScriptModule::add_attribute(const std::string& name, std::string_view type, IValue value) {
+  const std::unique_lock lock(loaded_->mutex);
   Class& own = own_class(name);
   Type wanted = compiler::read_type_text(*loaded_->file.unit, type, kUsersPrefix);
-  check_type(*loaded_->file.unit, name, wanted, value);
+  value = fitted(*loaded_->file.unit, name, wanted, value);
   own.attributes.push_back({name, std::move(wanted)});
   object_.as_object().slots.push_back(std::move(value));
 }
 
 void ScriptModule::add_parameter(const std::string& name, const Tensor& value) {
+  const std::unique_lock lock(loaded_->mutex);
   Class& own = own_class(name);
   own.attributes.push_back({name, TypeKind::kTensor, true});
   object_.as_object().slots.emplace_back(value);
 }
 
 void ScriptModule::add_buffer(const std::string& name, const Tensor& value) {
+  const std::unique_lock lock(loaded_->mutex);
   Class& own = own_class(name);
   own.attributes.push_back({name, TypeKind::kTensor, false, true});
   object_.as_object().slots.emplace_back(value);
 }
 
 void ScriptModule::add_constant(const std::string& name, std::string_view type, IValue value) {
+  const std::unique_lock lock(loaded_->mutex);
   Class& own = own_class(name);
   Type wanted = compiler::read_type_text(*loaded_->file.unit, type, kUsersPrefix);
-  check_type(*loaded_->file.unit, name, wanted, value);
+  value = fitted(*loaded_->file.unit, name, wanted, value);
   own.constants.push_back({name, std::move(wanted), std::move(value)});
 }
 
 void ScriptModule::add_module(const std::string& name, const ScriptModule& module,
                               std::string_view interface) {
+  const std::unique_lock lock(loaded_->mutex);
+  std::shared_lock other(module.loaded_->mutex, std::defer_lock);
+  if (module.loaded_ != loaded_) other.lock();
   Class& own = own_class(name);
   const ScriptModule added = module.loaded_ == loaded_ ? module : module.copy_into(loaded_);
   Type type = interface.empty() ? added.object_.as_object().type->type()
                                 : compiler::read_type_text(*loaded_->file.unit, interface, kUsersPrefix);
-  check_type(*loaded_->file.unit, name, type, added.object_);
+  IValue object = fitted(*loaded_->file.unit, name, type, added.object_);
   own.attributes.push_back({name, std::move(type)});
-  object_.as_object().slots.push_back(added.object_);
+  object_.as_object().slots.push_back(std::move(object));
+  loaded_->note_training();
 }
 
-ScriptModule ScriptModule::clone() const { return copy_into(loaded_); }
+ScriptModule ScriptModule::new_module(const std::string& class_name) {
+  const std::unique_lock lock(loaded_->mutex);
+  return make_empty(loaded_, class_name);
+}
+
+ScriptModule ScriptModule::clone() const {
+  const std::unique_lock lock(loaded_->mutex);
+  return copy_into(loaded_);
+}
 
 // The code is printed, and compiled again under names that are free.
 ScriptModule ScriptModule::copy_into(const std::shared_ptr<Loaded>& loaded) const {

@@ -1,46 +1,26 @@
+// What there is to see of a module: code, graphs, operators, and what is wrong or touches the outside.
 #include "flambeau/script_module.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
-#include <unordered_set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/evaluator.h"
 #include "flambeau/script/ir/text.h"
-#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
-#include "flambeau/script/values/boxes.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
 namespace {
 
-std::shared_ptr<const OperatorTable> table_of(const std::shared_ptr<const ops::Library>& library) {
-  return std::make_shared<const OperatorTable>(
-      std::shared_ptr<const SchemaTable>(library, &library->schemas()));
-}
-
-IValue state_value(std::string_view class_name, Value state) {
-  const std::shared_ptr<Class> type = make_native_class(class_name);
-  if (const std::shared_ptr<Function>* const method = type->find_method("__getstate__"))
-    return interpreter::to_ivalue(std::move(state), (*method)->signature().returns.at(0));
-  return interpreter::to_ivalue(std::move(state));
-}
-
-const std::shared_ptr<Function>& method_of(const IValue& object, std::string_view name) {
-  const Class& type = *object.as_object().type;
-  if (const std::shared_ptr<Function>* found = type.find_method(name)) return *found;
-  throw Error(ErrorCode::kNotFound,
-              fmt::format("{} has no method '{}'", printable(type.qualified_name()), printable(name)));
-}
-
 std::string place_text(const SourceRange& range) {
-  if (!range) return {};
+  if (!range || range.source->file_name().empty()) return {};
   return fmt::format("{}:{}", printable(range.source->file_name()), range.source->line_of(range.start));
 }
 
@@ -58,85 +38,49 @@ CodeFinding finding(const Function& function, const SourceRange& range, std::str
   return made;
 }
 
+// Where an error of the compiler was: its locations are a file of the archive and a line.
+CodeFinding compile_finding(const ScriptArchive* archive, const Function& function, const Error& error) {
+  CodeFinding made;
+  made.function = function.qualified_name();
+  const size_t end = std::min(error.message().find(":\n  File "), error.message().size());
+  made.message = error.message().substr(0, end);
+  if (end != error.message().size()) made.excerpt = error.message().substr(end + 2);
+  std::string file, line;
+  for (const Location& location : error.locations()) {
+    if (location.kind == "file") file = location.value;
+    if (location.kind == "line") line = location.value;
+  }
+  if (file.empty()) return made;
+  made.place = line.empty() ? file : fmt::format("{}:{}", file, line);
+  size_t number = 0;
+  std::from_chars(line.data(), line.data() + line.size(), number);
+  constexpr std::string_view kFolder = "code/";
+  if (archive == nullptr || number == 0 || !file.starts_with(kFolder) || !file.ends_with(".py")) return made;
+  std::string qualifier = file.substr(kFolder.size(), file.size() - kFolder.size() - 3);
+  std::ranges::replace(qualifier, '/', '.');
+  const std::shared_ptr<const Source> source = archive->find_source(qualifier);
+  if (source == nullptr) return made;
+  const std::string& text = source->text();
+  size_t at = 0;
+  for (size_t i = source->first_line(); i < number && at < text.size(); ++i) at = text.find('\n', at) + 1;
+  // The underline is where the error is.
+  const size_t here = made.excerpt.find("~ <--- HERE");
+  if (here != std::string::npos) {
+    const size_t line_begin = made.excerpt.rfind('\n', here) + 1;
+    at += made.excerpt.find('~', line_begin) - line_begin;
+  }
+  at = std::min(at, text.size());
+  if (const std::optional<SourceRange> origin = origin_of({source, static_cast<uint32_t>(at), 0}))
+    made.original = place_text(*origin);
+  return made;
+}
+
 }  // namespace
-
-ScriptModule::Loaded::Loaded(const ScriptLoadOptions& options)
-    : library(options.library ? options.library : std::make_shared<const ops::Library>()),
-      operators(table_of(library)),
-      pool(options.threads) {}
-
-LoadHooks ScriptModule::Loaded::load_hooks(const ScriptLoadOptions& options) {
-  LoadHooks hooks;
-  hooks.begin = [this, &options](const std::shared_ptr<Unit>& unit) {
-    interpreter::MachineOptions made;
-    made.most_steps = options.most_steps;
-    made.generator = &generator;
-    machine = std::make_unique<interpreter::Machine>(
-        std::make_shared<const interpreter::Program>(unit, library), pool, made);
-    // Constants are folded as PyTorch folds them: bytecode depends on it.
-    unit->set_evaluator(interpreter::make_evaluator(operators, library, pool));
-  };
-  hooks.make_native = [this](std::string_view name, const IValue& state) -> IValue {
-    const ops::ObjectClass* const type = library->find_class(name);
-    return type == nullptr ? IValue() : IValue::native(type->from_state(interpreter::to_value(state)));
-  };
-  if (options.run_set_state) {
-    hooks.set_state = [this](const Function& /*method*/, const IValue& object, const IValue& state) {
-      machine->call_method(object, "__setstate__", {state});
-    };
-  }
-  return hooks;
-}
-
-SaveHooks ScriptModule::Loaded::save_hooks() {
-  SaveHooks hooks;
-  hooks.get_state = [this](const Function& /*method*/, const IValue& object) {
-    return machine->call_method(object, "__getstate__");
-  };
-  hooks.native_state = [this](const Object& object) {
-    const ops::ObjectClass* const type = library->find_class(object.class_name);
-    if (type == nullptr) {
-      throw Error(ErrorCode::kUnsupported,
-                  fmt::format("nothing says what the state of {} is", printable(object.class_name)));
-    }
-    return state_value(object.class_name, type->state(object));
-  };
-  return hooks;
-}
-
-std::vector<std::shared_ptr<const Class>> ScriptModule::Loaded::classes() const {
-  std::vector<std::shared_ptr<const Class>> found;
-  std::unordered_set<const void*> seen;
-  std::unordered_set<const Class*> known;
-  std::vector<IValue> left{file.module};
-  while (!left.empty()) {
-    const IValue value = std::move(left.back());
-    left.pop_back();
-    if (value.identity() == nullptr || !seen.insert(value.identity()).second) continue;
-    if (value.is(IValue::Tag::kTuple) || value.is(IValue::Tag::kList)) {
-      left.insert(left.end(), value.items().rbegin(), value.items().rend());
-    } else if (value.is(IValue::Tag::kDict)) {
-      for (const DictItems::Entry& entry : value.as_dict().items.entries()) left.push_back(entry.value);
-    } else if (value.is(IValue::Tag::kObject)) {
-      const ObjectBox& object = value.as_object();
-      const bool is_native = object.type->qualified_name().starts_with(kNativeClassPrefix);
-      if (!is_native && known.insert(object.type.get()).second) found.push_back(object.type);
-      left.insert(left.end(), object.slots.rbegin(), object.slots.rend());
-    }
-  }
-  return found;
-}
-
-std::string top_folder_of(const std::string& path) {
-  std::string name = path.substr(path.find_last_of('/') + 1);
-  name.resize(std::min(name.size(), name.rfind('.')));
-  const bool is_plain = std::all_of(path.begin(), path.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  return is_plain && !name.empty() && name != "." && name != ".." ? name : "archive";
-}
 
 // ---- what there is to see
 
 std::string ScriptModule::code() const {
+  const std::shared_lock lock(loaded_->mutex);
   ConstantTable constants;
   Dependencies mentioned;
   CodePrinter printer(*loaded_->file.unit, constants, mentioned, {});
@@ -145,17 +89,19 @@ std::string ScriptModule::code() const {
 }
 
 std::string ScriptModule::code(std::string_view method) const {
+  const std::shared_lock lock(loaded_->mutex);
   ConstantTable constants;
   Dependencies mentioned;
   CodePrinter printer(*loaded_->file.unit, constants, mentioned, {});
-  printer.print_method(*method_of(object_, method));
+  printer.print_method(*method_named(object_, method));
   return printer.text();
 }
 
 std::string ScriptModule::original_code(std::string_view method) const {
+  const std::shared_lock lock(loaded_->mutex);
   std::string text;
   std::set<std::string> seen;
-  visit_nodes(*method_of(object_, method)->graph(), [&](const ir::Node& node) {
+  visit_nodes(*method_named(object_, method)->graph(), [&](const ir::Node& node) {
     const std::optional<SourceRange> origin = origin_of(node.range);
     if (!origin || origin->source->text().empty() || !seen.insert(origin->source->text()).second) return;
     text += fmt::format("# {}:{}\n{}", printable(origin->source->file_name()), origin->source->first_line(),
@@ -166,24 +112,27 @@ std::string ScriptModule::original_code(std::string_view method) const {
 }
 
 std::string ScriptModule::graph(std::string_view method) const {
-  return ir::to_text(*method_of(object_, method)->graph());
+  const std::shared_lock lock(loaded_->mutex);
+  return ir::to_text(*method_named(object_, method)->graph());
 }
 
 int64_t ScriptModule::archive_version() const {
-  return loaded_->file.archive ? loaded_->file.archive->version() : kNewestArchiveVersion;
+  return loaded_->file.archive == nullptr ? kNewestArchiveVersion : loaded_->file.archive->version();
 }
 
 std::vector<std::string> ScriptModule::extra_files() const {
-  return loaded_->file.archive ? loaded_->file.archive->extra_files() : std::vector<std::string>();
+  if (loaded_->file.archive == nullptr) return {};
+  return loaded_->file.archive->extra_files();
 }
 
 std::string ScriptModule::extra_file(std::string_view name) const {
-  if (!loaded_->file.archive)
-    throw Error(ErrorCode::kNotFound, "a module that comes from no file has no extra files");
+  if (loaded_->file.archive == nullptr)
+    throw Error(ErrorCode::kNotFound, "a module that came from no file has no files beside it");
   return std::string(as_text(loaded_->file.archive->records().read(fmt::format("extra/{}", name))));
 }
 
 std::vector<std::string> ScriptModule::operators() const {
+  const std::shared_lock lock(loaded_->mutex);
   std::set<std::string> names;
   visit_reachable(*loaded_->file.unit, loaded_->classes(),
                   [&](const Function& /*function*/, const ir::Graph* graph, const Error* /*error*/) {
@@ -196,23 +145,25 @@ std::vector<std::string> ScriptModule::operators() const {
 }
 
 std::vector<CodeFinding> ScriptModule::problems() const {
+  const std::shared_lock lock(loaded_->mutex);
   std::vector<CodeFinding> found;
-  const interpreter::Program& program = loaded_->machine->program();
+  const interpreter::Program& program = *loaded_->code->program;
   std::set<std::pair<std::string, std::string>> told;
   visit_reachable(
       *loaded_->file.unit, loaded_->classes(),
       [&](const Function& function, const ir::Graph* graph, const Error* error) {
-        if (graph == nullptr) return found.push_back(finding(function, {}, error->what()));
+        if (graph == nullptr)
+          return found.push_back(compile_finding(loaded_->file.archive.get(), function, *error));
         visit_nodes(*graph, [&](const ir::Node& node) {
           if (node.op == nullptr) return;
           const std::string name = node.op->schema.name.to_string();
-          if (program.builtins().find(name) != nullptr || loaded_->library->find(node.op->schema.name))
+          if (program.builtins().find(name) != nullptr || loaded_->code->library->find(node.op->schema.name))
             return;
           if (!told.insert({function.qualified_name(), name}).second) return;
           found.push_back(finding(function, node.range, fmt::format("nothing here runs {}", name)));
         });
       });
-  for (const ScriptModule& module : modules()) {
+  for (const ScriptModule& module : modules_here()) {
     const ObjectBox& object = module.object_.as_object();
     if (loaded_->file.kept.contains(module.object_.identity())) continue;  // its slots wait for __setstate__
     for (size_t i = 0; i < object.slots.size(); ++i) {
@@ -230,9 +181,10 @@ std::vector<CodeFinding> ScriptModule::problems() const {
 }
 
 std::vector<CodeFinding> ScriptModule::outside_calls() const {
+  const std::shared_lock lock(loaded_->mutex);
   using interpreter::Capability;
   std::vector<CodeFinding> found;
-  const interpreter::Program& program = loaded_->machine->program();
+  const interpreter::Program& program = *loaded_->code->program;
   visit_reachable(*loaded_->file.unit, loaded_->classes(),
                   [&](const Function& function, const ir::Graph* graph, const Error* /*error*/) {
                     if (graph == nullptr) return;
@@ -256,30 +208,12 @@ std::vector<CodeFinding> ScriptModule::outside_calls() const {
 }
 
 std::vector<std::string> ScriptModule::run_at_load() const {
+  const std::shared_lock lock(loaded_->mutex);
   std::vector<std::string> found;
   for (const std::shared_ptr<const Class>& type : loaded_->classes()) {
     if (has_state_methods(*type)) found.push_back(type->qualified_name() + ".__setstate__");
   }
   return found;
-}
-
-std::string to_text(const IValue& value) {
-  switch (value.tag()) {
-    case IValue::Tag::kTensor:
-      return value.as_tensor().summary();
-    case IValue::Tag::kObject:
-    case IValue::Tag::kNative:
-    case IValue::Tag::kFuture:
-      return fmt::format("<{}>", printable(value.kind_name()));
-    case IValue::Tag::kDict: {
-      std::string text;
-      for (const DictItems::Entry& entry : value.as_dict().items.entries())
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", to_text(entry.key), to_text(entry.value));
-      return "{" + text + "}";
-    }
-    default:
-      return ir::to_text(value);
-  }
 }
 
 }  // namespace flambeau::script

@@ -173,7 +173,7 @@ def test_whole_modules(flambeau, tmp_path):
 def test_torchscript_becomes_a_state_dict(flambeau, tmp_path):
     model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
     torch.jit.script(model).save(str(tmp_path / "a.pt"))
-    flambeau("convert", tmp_path / "a.pt", tmp_path / "b.pt")
+    flambeau("convert", "--weights-only", tmp_path / "a.pt", tmp_path / "b.pt")
     ours = torch.load(tmp_path / "b.pt", weights_only=True)
     assert list(ours) == list(model.state_dict())
     model.load_state_dict(ours)

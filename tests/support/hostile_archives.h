@@ -107,7 +107,7 @@ inline std::string outcome(const Records& records) {
     module.operators();
     module.outside_calls();
     for (const CodeFinding& problem : module.problems()) {
-      return "problem: " + problem.place + ": " + problem.message;
+      return "problem: " + problem.place + ": " + problem.message + "\n" + problem.excerpt;
     }
     for (const ModuleMethod& method : module.methods()) {
       module.graph(method.name);

@@ -1,12 +1,16 @@
 // flambeau code: the code of a TorchScript module, as its archive has it or as it was written.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "commands.h"
 #include "flambeau/error.h"
 #include "script/script_files.h"
+#include "terminal.h"
 
 namespace flambeau::cli {
 namespace {
@@ -17,13 +21,67 @@ struct CodeCommandOptions {
   bool original = false;
 };
 
+bool is_keyword(std::string_view word) {
+  static constexpr std::string_view kWords[] = {
+      "and",  "as",    "assert", "break", "class",  "continue", "def",  "del",   "elif",
+      "else", "for",   "from",   "if",    "import", "in",       "is",   "not",   "or",
+      "pass", "raise", "return", "while", "with",   "None",     "True", "False", "self"};
+  return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+// A line of code in color: keywords, texts, numbers and comments.
+std::string highlighted(std::string_view line) {
+  std::string shown;
+  for (size_t i = 0; i < line.size();) {
+    const auto c = static_cast<unsigned char>(line[i]);
+    size_t end = i + 1;
+    Style style = Style::kPlain;
+    if (c == '#') {
+      end = line.size();
+      style = Style::kDim;
+    } else if (c == '"' || c == '\'') {
+      while (end < line.size() && static_cast<unsigned char>(line[end]) != c)
+        end += line[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, line.size());
+      style = Style::kGreen;
+    } else if (std::isalpha(c) != 0 || c == '_') {
+      while (end < line.size() &&
+             (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_'))
+        ++end;
+      if (is_keyword(line.substr(i, end - i))) style = Style::kCyan;
+    } else if (std::isdigit(c) != 0) {
+      while (end < line.size() &&
+             (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '.'))
+        ++end;
+      style = Style::kYellow;
+    }
+    const std::string_view part = line.substr(i, end - i);
+    shown += style == Style::kPlain ? std::string(part) : styled(part, style);
+    i = end;
+  }
+  return shown;
+}
+
 // Text of a file, line by line: what a terminal would take for commands is escaped.
 void print_lines(std::string_view text) {
+  const bool has_color = use_color(STDOUT_FILENO);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    fmt::print("{}\n", printable(text.substr(0, end), SIZE_MAX));
+    const std::string line = printable(text.substr(0, end), SIZE_MAX);
+    fmt::print("{}\n", has_color ? highlighted(line) : line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+// What WHAT could be, for who mistyped it.
+std::vector<std::string> names_in(const script::ScriptModule& root) {
+  std::vector<std::string> names;
+  for (const script::ScriptModule& module : root.modules()) {
+    if (!module.path().empty()) names.push_back(module.path());
+    for (const script::ModuleMethod& method : module.methods())
+      names.push_back(module.path().empty() ? method.name : module.path() + "." + method.name);
+  }
+  return names;
 }
 
 std::string original_of(const script::ScriptModule& module, const std::string& method) {
@@ -34,16 +92,20 @@ std::string original_of(const script::ScriptModule& module, const std::string& m
 }
 
 int run_code(const CodeCommandOptions& options, const CommonOptions& common) {
-  const script::ScriptModule root = open_script(options.file, common);
+  const script::ScriptModule root = open_script({options.file, nullptr, true}, common);
   return with_location("file", options.file, [&] {
     // A module's path, or one with a method behind it.
     const size_t dot = options.what.rfind('.');
     const std::string last = dot == std::string::npos ? options.what : options.what.substr(dot + 1);
     const std::string before = dot == std::string::npos ? "" : options.what.substr(0, dot);
+    const std::vector<std::string> known = options.what.empty() ? std::vector<std::string>() : names_in(root);
+    if (!options.what.empty() && std::ranges::find(known, options.what) == known.end()) {
+      throw Error(ErrorCode::kNotFound,
+                  fmt::format("there is no module and no method '{}'", printable(options.what)),
+                  did_you_mean(options.what, known, "flambeau inspect --code lists them"));
+    }
     const script::ScriptModule parent = root.submodule(before);
-    bool is_method = false;
-    for (const script::ModuleMethod& method : parent.methods()) is_method = is_method || method.name == last;
-    if (is_method) {
+    if (!last.empty() && parent.has_method(last)) {
       print_lines(options.original ? original_of(parent, last) : parent.code(last));
       return kExitOk;
     }

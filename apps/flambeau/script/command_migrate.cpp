@@ -103,8 +103,8 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
 
 int run_migrate(const MigrateCommandOptions& options, const CommonOptions& common) {
   const auto start = std::chrono::steady_clock::now();
-  const script::ScriptModule module = open_script(options.file, common, true);
-  const ScriptArguments arguments = read_script_arguments(options.inputs, options.seed);
+  const script::ScriptModule module = open_script({options.file, nullptr, true}, common, true);
+  const ScriptArguments arguments = script_arguments(options.inputs, options.seed);
   MigrateOptions how;
   how.method = options.method;
   how.forgets_changes = options.forget;

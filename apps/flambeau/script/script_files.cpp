@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 
 #include "flambeau/error.h"
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
+#include "flambeau/operators.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
@@ -41,6 +42,16 @@ std::string finding_text(const script::CodeFinding& finding) {
   return fmt::format("{}: {}", styled(printable(place, 300), Style::kCyan), printable(finding.message, 600));
 }
 
+// The lines below the one that names the place, which was said already.
+void print_excerpt(std::string_view text) {
+  if (text.starts_with("  File ")) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    fmt::print("      {}\n", styled(printable(text.substr(0, end), 200), Style::kDim));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 template <typename Items>
 json::Array json_of(const Items& items) {
   json::Array array;
@@ -56,40 +67,83 @@ bool is_script_file(const std::shared_ptr<Mapping>& mapping) {
 }
 
 bool is_script_file(const std::string& path) {
-  try {
-    // A pipe can be read once: it is left to who reads programs.
-    return std::filesystem::is_regular_file(path) && is_script_file(open_model_file(path));
-  } catch (const Error&) {
-    return false;
-  }
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && open_source(path).is_script;
 }
 
-script::ScriptModule open_script(const std::string& path, const CommonOptions& common, bool run) {
+ModelSource open_source(const std::string& path) {
+  ModelSource source{path, nullptr, false};
+  try {
+    const bool is_pipe = !std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path);
+    const std::shared_ptr<Mapping> bytes = open_model_file(path);
+    if (is_pipe) source.bytes = bytes;
+    source.is_script = is_script_file(bytes);
+  } catch (const Error&) {
+    // Whoever reads it as something else says what is wrong.
+  } catch (const std::filesystem::filesystem_error&) {
+  }
+  return source;
+}
+
+script::ScriptModule open_script(const ModelSource& source, const CommonOptions& common, bool run,
+                                 const std::vector<std::string>& operators) {
   script::ScriptLoadOptions options;
   options.run_set_state = run;
   options.threads = common.threads;
-  return script::load_script(path, options);
+  if (!operators.empty()) {
+    auto library = std::make_shared<ops::Library>();
+    for (const std::string& path : operators) load_operators(path, *library);
+    options.library = std::move(library);
+  }
+  if (source.bytes == nullptr && source.path != "-") return script::load_script(source.path, options);
+  return with_location("file", source.path, [&] {
+    return script::load_script(source.bytes != nullptr ? source.bytes : open_model_file(source.path),
+                               options);
+  });
 }
 
-void print_script(const script::ScriptModule& module, size_t limit) {
-  const std::vector<script::ScriptModule> modules = module.modules();
-  print_script_heading(counted(modules.size(), "module"));
-  size_t shown = 0;
-  for (const script::ScriptModule& part : modules) {
-    if (limit != 0 && shown++ == limit) {
-      fmt::print("  ... and {} more (--limit 0 shows all)\n", modules.size() - limit);
-      break;
+void print_script(const script::ScriptModule& module, size_t limit, bool is_whole) {
+  const auto more = [&](size_t count, size_t shown) {
+    if (limit == 0 || shown < limit) return false;
+    fmt::print("  ... and {} more (--limit 0 shows all)\n", count - shown);
+    return true;
+  };
+  if (is_whole) {
+    const std::vector<script::ScriptModule> modules = module.modules();
+    print_script_heading(counted(modules.size(), "module"));
+    for (size_t i = 0; i < modules.size() && !more(modules.size(), i); ++i) {
+      const std::string& path = modules[i].path();
+      fmt::print("  {}: {}\n", styled(path.empty() ? "(the module)" : printable(path), Style::kCyan),
+                 printable(modules[i].class_name()));
     }
-    fmt::print("  {}: {}\n",
-               styled(part.path().empty() ? "(the module)" : printable(part.path()), Style::kCyan),
-               printable(part.class_name()));
   }
-  print_script_heading("methods");
-  for (const script::ModuleMethod& method : module.methods())
-    fmt::print("  {}\n", printable(method.signature, 2000));
+  const std::vector<script::ModuleMethod> methods = module.methods();
+  print_script_heading(
+      fmt::format("{} of {}", counted(methods.size(), "method"), printable(module.class_name())));
+  for (size_t i = 0; i < methods.size() && !more(methods.size(), i); ++i)
+    fmt::print("  {}\n", printable(methods[i].signature, 2000));
+  std::vector<std::string> attributes;
+  for (const script::ModuleAttribute& each : module.attributes()) {
+    if (each.kind != script::SlotKind::kAttribute || each.name == "_is_full_backward_hook") continue;
+    attributes.push_back(fmt::format("{}: {} = {}", styled(printable(each.name), Style::kCyan),
+                                     printable(each.type),
+                                     printable(script::to_text(module.attribute(each.name)), 100)));
+  }
+  if (!attributes.empty()) {
+    print_script_heading(counted(attributes.size(), "attribute"));
+    for (size_t i = 0; i < attributes.size() && !more(attributes.size(), i); ++i)
+      fmt::print("  {}\n", attributes[i]);
+  }
+  if (!is_whole) return;
   const std::vector<std::string> operators = module.operators();
   print_script_heading(counted(operators.size(), "operator"));
   for (const std::string& name : operators) fmt::print("  {}\n", printable(name));
+  const std::vector<std::string> files = module.extra_files();
+  if (!files.empty()) {
+    print_script_heading(counted(files.size(), "extra file"));
+    for (const std::string& name : files)
+      fmt::print("  {}: {}\n", printable(name), human_bytes(module.extra_file(name).size()));
+  }
   const std::vector<std::string> at_load = module.run_at_load();
   if (at_load.empty()) return;
   print_script_heading("runs when it is loaded");
@@ -123,12 +177,13 @@ json::Value script_json(const script::ScriptModule& module) {
   value.set("methods", std::move(methods));
   value.set("attributes", std::move(attributes));
   value.set("operators", json_of(module.operators()));
+  value.set("extra_files", json_of(module.extra_files()));
   value.set("run_at_load", json_of(module.run_at_load()));
   return value;
 }
 
 bool verify_script(const std::string& path, const CommonOptions& common, json::Array& results) {
-  const script::ScriptModule module = open_script(path, common);
+  const script::ScriptModule module = open_script({path, nullptr, true}, common);
   const std::vector<script::CodeFinding> problems =
       with_location("file", path, [&] { return module.problems(); });
   if (common.json) {
@@ -145,13 +200,16 @@ bool verify_script(const std::string& path, const CommonOptions& common, json::A
     }
   } else {
     fmt::print("{}:\n", styled(printable(path, 400), Style::kBold));
-    for (const script::CodeFinding& problem : problems) fmt::print("  {}\n", finding_text(problem));
+    for (const script::CodeFinding& problem : problems) {
+      fmt::print("  {}\n", finding_text(problem));
+      if (!problem.excerpt.empty()) print_excerpt(problem.excerpt);
+    }
   }
   return problems.empty();
 }
 
 void print_script_safety(const std::string& path) {
-  const script::ScriptModule module = open_script(path, {});
+  const script::ScriptModule module = open_script({path, nullptr, true}, {});
   for (const std::string& name : module.run_at_load()) {
     fmt::print("  {} {} runs when the module is loaded\n", styled("caution", Style::kYellow),
                printable(name));
@@ -162,7 +220,7 @@ void print_script_safety(const std::string& path) {
 }
 
 json::Value script_safety_json(const std::string& path) {
-  const script::ScriptModule module = open_script(path, {});
+  const script::ScriptModule module = open_script({path, nullptr, true}, {});
   json::Value value;
   value.set("run_at_load", json_of(module.run_at_load()));
   json::Array calls;
@@ -171,10 +229,10 @@ json::Value script_safety_json(const std::string& path) {
   return value;
 }
 
-std::string script_graph(const std::string& path, const std::string& method) {
+std::string script_graph(const ModelSource& source, const std::string& method) {
   const auto [part, name] = split_method(method);
-  const script::ScriptModule module = open_script(path, {});
-  return with_location("file", path,
+  const script::ScriptModule module = open_script(source, {});
+  return with_location("file", source.path,
                        [&, &of = part, &called = name] { return module.submodule(of).graph(called); });
 }
 
@@ -186,11 +244,12 @@ void report_saved(const script::ScriptModule& module, const std::string& from, c
     json::Value value;
     value.set("input", from);
     value.set("output", to);
+    value.set("kind", "torchscript");
     value.set("modules", static_cast<uint64_t>(module.modules().size()));
     print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{}: {}, {}\n", styled(printable(to, 400), Style::kBold), what,
-               counted(module.modules().size(), "module"));
+    fmt::print("{}: {}, {} (--weights-only would write its tensors alone)\n",
+               styled(printable(to, 400), Style::kBold), what, counted(module.modules().size(), "module"));
   }
 }
 
@@ -202,17 +261,22 @@ std::vector<std::pair<std::string, std::string>> extra_files_of(const script::Sc
 
 }  // namespace
 
-void resave_script(const std::string& from, const std::string& to, const CommonOptions& common) {
+void convert_script(const ScriptConversion& options, const CommonOptions& common) {
   ProgressBar progress(common.quiet || common.json);
-  const script::ScriptModule module = open_script(from, common, true);
-  with_location("file", from, [&] { script::save_script(module, to, extra_files_of(module), progress); });
-  report_saved(module, from, to, "a TorchScript module", common);
+  script::ScriptModule module = open_script({options.from, nullptr, true}, common, true);
+  const std::vector<std::pair<std::string, std::string>> extras = extra_files_of(module);
+  with_location("file", options.from, [&] {
+    if (!options.methods.empty()) module.keep_methods(options.methods);
+    if (options.dtype) module.to(*options.dtype);
+    script::save_script(module, options.to, extras, progress);
+  });
+  report_saved(module, options.from, options.to, "a TorchScript module", common);
 }
 
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
                         const CommonOptions& common) {
   ProgressBar progress(common.quiet || common.json);
-  const script::ScriptModule module = open_script(from, common, true);
+  const script::ScriptModule module = open_script({from, nullptr, true}, common, true);
   script::MobileSaveOptions options;
   if (!version.empty()) options.version = std::stoll(version);
   options.extra_files = extra_files_of(module);

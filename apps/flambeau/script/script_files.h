@@ -1,12 +1,15 @@
 // What the commands do with TorchScript modules: the part of each that is not about weights or programs.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "command.h"
 #include "flambeau/json.h"
 #include "flambeau/script.h"
+#include "flambeau/tensor.h"
 #include "output_check.h"
 
 namespace flambeau {
@@ -15,15 +18,24 @@ class Mapping;
 
 namespace flambeau::cli {
 
-// Whether the file is a TorchScript module with code; false for what cannot be opened, for others to say why.
+// A file that is opened once, since a pipe cannot be read twice.
+struct ModelSource {
+  std::string path;
+  std::shared_ptr<Mapping> bytes;  // null for a file that can be opened by its path
+  bool is_script = false;          // a TorchScript module with code
+};
+// What cannot be opened is no script: others say why.
+ModelSource open_source(const std::string& path);
+// Of files alone: a pipe is left to who reads it.
 bool is_script_file(const std::string& path);
 bool is_script_file(const std::shared_ptr<Mapping>& mapping);
 
-// Nothing of the file runs unless `run` is set.
-script::ScriptModule open_script(const std::string& path, const CommonOptions& common, bool run = false);
+// Nothing of the file runs unless `run` is set. `operators`: shared libraries with operators of the user's.
+script::ScriptModule open_script(const ModelSource& source, const CommonOptions& common, bool run = false,
+                                 const std::vector<std::string>& operators = {});
 
-// inspect: modules, methods, operators.
-void print_script(const script::ScriptModule& module, size_t limit);
+// inspect: methods and attributes; with `is_whole`, modules, operators and what runs at loading.
+void print_script(const script::ScriptModule& module, size_t limit, bool is_whole);
 json::Value script_json(const script::ScriptModule& module);
 
 // verify: prints what is wrong, or adds it to `result`. True when nothing is.
@@ -34,31 +46,49 @@ void print_script_safety(const std::string& path);
 json::Value script_safety_json(const std::string& path);
 
 // graph: of a method, "forward" or "layer1.0.forward".
-std::string script_graph(const std::string& path, const std::string& method);
+std::string script_graph(const ModelSource& source, const std::string& method);
 
 // run: calls a method with what was given on the command line, "NAME=WHAT" or "WHAT".
 struct ScriptRun {
-  std::string file;
+  ModelSource source;
   std::string method;
   std::vector<std::string> inputs;
-  std::string output;         // where the results go; empty for nowhere
-  std::string check_against;  // what to compare them with; empty for nothing
+  std::vector<std::string> operators;  // shared libraries
+  std::string output;                  // where the results go; empty for nowhere
+  std::string check_against;           // what to compare them with; empty for nothing
   Tolerances tolerances{-1, -1};
   uint64_t seed = 0;
 };
 int run_script(const ScriptRun& options, const CommonOptions& common);
 
-// What `-i` gives, "NAME=WHAT" or "WHAT", as arguments of a method.
 struct ScriptArguments {
   std::vector<script::IValue> positional;
   script::ScriptModule::Keywords keywords;
 };
-ScriptArguments read_script_arguments(const std::vector<std::string>& inputs, uint64_t seed);
+ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed);
+// What the script prints goes to standard error: standard output has results.
+script::ScriptRunOptions script_run_options();
 
 // convert: writes the module anew, its code compiled and printed.
-void resave_script(const std::string& from, const std::string& to, const CommonOptions& common);
+struct ScriptConversion {
+  std::string from;
+  std::string to;
+  std::optional<DType> dtype;
+  std::vector<std::string> methods;  // that stay; all of them where none is named
+};
+void convert_script(const ScriptConversion& options, const CommonOptions& common);
+
 // The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
                         const CommonOptions& common);
+
+// diff: classes, attributes and methods of two modules. Rows as those of programs.
+struct ScriptDifference {
+  std::string part;  // "module", "attribute", "method"
+  std::string name;  // "layer1.0.forward"
+  std::string status;
+  std::string detail;
+};
+std::vector<ScriptDifference> diff_scripts(const script::ScriptModule& a, const script::ScriptModule& b);
 
 }  // namespace flambeau::cli

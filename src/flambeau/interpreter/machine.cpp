@@ -65,6 +65,7 @@ Machine::~Machine() { *alive_ = nullptr; }
 
 IValue Machine::call(const std::shared_ptr<script::Function>& function, std::vector<IValue> positional,
                      const Keywords& keywords) {
+  const std::lock_guard lock(busy_);
   std::vector<IValue> arguments =
       bind_arguments(program_->unit(), function->signature(), std::move(positional), keywords);
   return run(program_->code_of(program_->slot_of(function)), std::move(arguments));

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -128,8 +129,6 @@ class Machine {
   // The frame of an object's __exit__, for no error.
   void begin_exit(const Code& code, const IValue& object);
   CodeSlot& method_of(MethodSite& site, const IValue& object) const;
-  // A method of one of PyTorch's own objects; `count`: how many arguments are given, with the object.
-  [[gnu::cold]] IValue call_native(const MethodSite& site, const IValue& object, size_t count) const;
   IValue& slot_of(AttributeSite& site, const IValue& object) const;
   IValue make_awaitable(const std::shared_ptr<const Code>& code, Call& call);
   // The exception that is being handled, with the frames above `bottom`.
@@ -150,6 +149,7 @@ class Machine {
   uint64_t printed_ = 0;
   bool is_grad_enabled_ = true;
   int runs_ = 0;                     // inside of each other
+  std::recursive_mutex busy_;        // held while it runs: awaitables may be asked for by another machine
   std::shared_ptr<Machine*> alive_;  // for awaitables, which may outlive it
 };
 

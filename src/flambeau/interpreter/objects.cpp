@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
-#include "flambeau/ops/quantized/object_methods.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -49,19 +47,6 @@ CodeSlot& Machine::method_of(MethodSite& site, const IValue& object) const {
   return *entry->found;
 }
 
-IValue Machine::call_native(const MethodSite& site, const IValue& object, size_t count) const {
-  const Object& native = object.as_native().object;
-  const ops::ObjectMethod found = ops::find_object_method(native.class_name, site.name);
-  const std::shared_ptr<script::Class> type = program_->unit().find_class(native.class_name);
-  const std::shared_ptr<script::Function>* const method =
-      type == nullptr ? nullptr : type->find_method(site.name);
-  if (found == nullptr || method == nullptr || count != 1) {
-    throw Error(ErrorCode::kUnsupported, fmt::format("the method '{}' of {} cannot be called",
-                                                     printable(site.name), printable(native.class_name)));
-  }
-  return to_ivalue(found(program_->library(), native), (*method)->signature().returns.at(0));
-}
-
 IValue Machine::make_awaitable(const std::shared_ptr<const Code>& code, Call& call) {
   std::vector<IValue> arguments;
   for (size_t i = 0; i < call.size(); ++i) arguments.push_back(call[i]);
@@ -69,6 +54,11 @@ IValue Machine::make_awaitable(const std::shared_ptr<const Code>& code, Call& ca
     if (*alive == nullptr) {
       throw Error(ErrorCode::kInvalidArgument, "the machine that could compute the result is gone",
                   "keep the module while its results are awaited");
+    }
+    const std::unique_lock lock((*alive)->busy_, std::try_to_lock);
+    if (!lock) {
+      throw Error(ErrorCode::kUnsupported, "the machine that could compute the result runs something else",
+                  "wait for results in the call that makes them");
     }
     return (*alive)->run_inside(*code, arguments);
   };

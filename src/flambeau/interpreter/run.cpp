@@ -3,7 +3,9 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/interpreter/native_methods.h"
 #include "flambeau/interpreter/operators.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/types/runtime_type.h"
 
 namespace flambeau::interpreter {
@@ -59,6 +61,13 @@ IValue make_dict(const Window& window, const Instruction& instruction, const Typ
   script::DictItems& items = dict.as_dict().items;
   for (size_t i = 0; i + 1 < instruction.input_count; i += 2) items.set(window.take(i), window.take(i + 1));
   return dict;
+}
+
+// One of no script's class has no slots: its __init__ makes what it holds.
+IValue make_object(const std::shared_ptr<const script::Class>& type) {
+  if (!script::is_native_class(type->qualified_name()) || script::is_printed_native_class(*type)) [[likely]]
+    return IValue::object(type);
+  return IValue::native(Object{type->qualified_name(), nullptr});
 }
 
 }  // namespace
@@ -149,7 +158,8 @@ IValue Machine::run_frames(size_t bottom) {
       case Opcode::kCallMethod:
         if (window.input(0).is(Tag::kNative)) [[unlikely]] {
           count_step();
-          IValue value = call_native(*code->methods[in.index], window.input(0), in.input_count);
+          IValue value = call_native_method(program_->library(), program_->unit(),
+                                            code->methods[in.index]->name, window.take_all(in.input_count));
           if (in.result_count != 0) window.give(results, std::move(value));
           break;
         }
@@ -206,7 +216,7 @@ IValue Machine::run_frames(size_t bottom) {
         slot_of(*code->attributes[in.index], window.input(0)) = window.take(1);
         break;
       case Opcode::kCreateObject:
-        window.give(results, IValue::object(code->classes[in.index]));
+        window.give(results, make_object(code->classes[in.index]));
         continue;
       case Opcode::kIsInstance: {
         bool is_one = false;

@@ -3,6 +3,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/interpreter/native_methods.h"
 #include "flambeau/interpreter/traceback.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/compiler/archive_code.h"
@@ -54,6 +55,15 @@ def convolution(w: Tensor) -> Tuple[Tensor, List[int], bool]:
   p = ops.quantized.conv2d_prepack(q, None, [2, 1], [0, 0], [1, 1], 1)
   weight, bias, = (p).unpack()
   return (weight, (p).stride(), torch.__is__(bias, None))
+def counted(steps: List[int]) -> Tuple[int, List[int]]:
+  _0 = __torch__.torch.classes.my.Counter.__new__(__torch__.torch.classes.my.Counter)
+  _1 = (_0).__init__(10, )
+  for i in range(torch.len(steps)):
+    _2 = (_0).add(steps[i], )
+  return ((_0).sum(), (_0).__getstate__())
+def too_early() -> int:
+  _0 = __torch__.torch.classes.my.Counter.__new__(__torch__.torch.classes.my.Counter)
+  return (_0).sum()
 def double(x: int) -> int:
   if torch.lt(x, 0):
     ops.prim.RaiseException("negative", "builtins.ValueError")
@@ -105,9 +115,49 @@ def areas(x: int) -> int:
   return sum
 )";
 
+// What a user would add: an object that counts.
+ops::ObjectClass counter_class() {
+  const auto numbers = [](const Object& object) -> Dims& {
+    return *static_cast<Dims*>(object.pointer.get());
+  };
+  const std::string name = "__torch__.torch.classes.my.Counter";
+  return {.name = name,
+          .state_type = "List[int]",
+          .from_state =
+              [=](const Value& state) { return Object{name, std::make_shared<Dims>(state.get<Dims>())}; },
+          .state = [=](const Object& object) { return Value(numbers(object)); },
+          .methods = {{.name = "__init__",
+                       .arguments = {{"first", "int"}},
+                       .function =
+                           [=](const Object&, std::span<const Value> given) {
+                             return Object{name, std::make_shared<Dims>(Dims{given[0].get<int64_t>()})};
+                           }},
+                      {.name = "add",
+                       .arguments = {{"step", "int"}},
+                       .function =
+                           [=](const Object& object, std::span<const Value> given) {
+                             numbers(object).push_back(given[0].get<int64_t>());
+                             return Value();
+                           }},
+                      {.name = "sum",
+                       .result = "int",
+                       .function = [=](const Object& object, std::span<const Value>) {
+                         int64_t sum = 0;
+                         for (const int64_t number : numbers(object)) sum += number;
+                         return Value(sum);
+                       }}}};
+}
+
+std::shared_ptr<const ops::Library> library_with_counter() {
+  auto library = std::make_shared<ops::Library>();
+  library->add_class(counter_class());
+  return library;
+}
+
 class ScriptTest : public testing::Test {
  protected:
   void SetUp() override {
+    unit_->set_native_methods(native_methods(library_));
     const auto source = std::make_shared<const script::Source>(kCode, "code/__torch__.py");
     script::compiler::ArchiveCode code;
     code.version = 10;
@@ -123,7 +173,8 @@ class ScriptTest : public testing::Test {
   std::shared_ptr<script::Unit> unit_ = std::make_shared<script::Unit>(
       std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>()));
   ThreadPool pool_{1};
-  Machine machine_{std::make_shared<const Program>(unit_, std::make_shared<const ops::Library>()), pool_};
+  std::shared_ptr<const ops::Library> library_ = library_with_counter();
+  Machine machine_{std::make_shared<const Program>(unit_, library_), pool_};
 };
 
 std::string joined(const IValue& texts) {
@@ -145,8 +196,8 @@ TEST_F(ScriptTest, LeavesWhatItEntered) {
     ASSERT_EQ(error.frames().size(), 2U);
     EXPECT_EQ(error.frames()[1].range.text(), "RaiseException");
     const std::string text = traceback_text(error);
-    EXPECT_NE(text.find("line 54, in __torch__.within"), std::string::npos) << text;
-    EXPECT_NE(text.find("line 45, in __torch__.double"), std::string::npos) << text;
+    EXPECT_NE(text.find("line 63, in __torch__.within"), std::string::npos) << text;
+    EXPECT_NE(text.find("line 54, in __torch__.double"), std::string::npos) << text;
     EXPECT_NE(text.find("<--- HERE"), std::string::npos) << text;
   }
   EXPECT_EQ(joined(log), "in out in out ");
@@ -181,6 +232,24 @@ TEST_F(ScriptTest, PackedWeightsAnswer) {
   EXPECT_EQ(given.items().at(1).items().at(0).as_int(), 2);
   EXPECT_EQ(given.items().at(1).items().at(1).as_int(), 1);
   EXPECT_TRUE(given.items().at(2).as_bool());
+}
+
+TEST_F(ScriptTest, ObjectsOfUsersClasses) {
+  const IValue given = run("counted", {IValue::list(TypeKind::kInt, {1, 2, 3})});
+  EXPECT_EQ(given.items().at(0).as_int(), 16);
+  EXPECT_EQ(given.items().at(1).items().size(), 4U);
+  try {
+    run("too_early", {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              "an object of __torch__.torch.classes.my.Counter is used before its __init__ ran");
+  }
+  ops::Library library;
+  EXPECT_THROW(library.add_class({.name = "my.Counter", .state_type = {}}), Error);
+  EXPECT_THROW(library.add_class({.name = "__torch__.torch.classes.my.Counter", .state_type = "int"}), Error);
+  library.add_class(counter_class());
+  EXPECT_THROW(library.add_class(counter_class()), Error);
 }
 
 TEST_F(ScriptTest, InterfacesByTheObjectsClass) { EXPECT_EQ(run("areas", {3}).as_int(), 90); }

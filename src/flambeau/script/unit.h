@@ -160,6 +160,19 @@ class Class {
   NameIndex method_index_;
 };
 
+// A method of a class that is no script's: types as annotations write them.
+struct NativeMethod {
+  struct Argument {
+    std::string name = {};
+    std::string type = {};
+  };
+  std::string name = {};
+  std::string result = {};
+  std::vector<Argument> arguments = {};  // without the object
+};
+// What objects of a class have, "__torch__.torch.classes.my.Stack". Nothing for a class that is not known.
+using NativeMethods = std::function<std::vector<NativeMethod>(std::string_view class_name)>;
+
 class Unit {
  public:
   // Finds what a qualified name means when it is first asked for, e.g. in an archive's code: it adds the
@@ -195,6 +208,9 @@ class Unit {
   // anything is compiled.
   const Evaluator& evaluator() const { return evaluator_; }
   void set_evaluator(Evaluator evaluator) { evaluator_ = std::move(evaluator); }
+  // Says what can be called on objects that are no script's. Set before anything is compiled.
+  const NativeMethods& native_methods() const { return native_methods_; }
+  void set_native_methods(NativeMethods methods) { native_methods_ = std::move(methods); }
 
   // Held by whoever compiles: a unit has one compiler at a time.
   std::recursive_mutex& compiler_lock() const { return *lock_; }
@@ -219,6 +235,7 @@ class Unit {
   ByName<Function> functions_by_name_;
   Resolver resolver_;
   Evaluator evaluator_;
+  NativeMethods native_methods_;
   std::shared_ptr<std::recursive_mutex> lock_;
   int64_t next_warn_id_ = 0;
   std::unordered_map<const char*, std::shared_ptr<const ir::Graph>> library_graphs_;

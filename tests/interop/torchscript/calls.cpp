@@ -26,6 +26,7 @@
 #include "flambeau/formats/torchscript/script_file.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/interpreter/native_methods.h"
 #include "flambeau/interpreter/traceback.h"
 #include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/mechanism/library.h"
@@ -130,12 +131,12 @@ LoadedArchive Judge::load(const std::string& path, const interpreter::MachineOpt
   LoadedArchive loaded;
   script::LoadHooks hooks;
   hooks.begin = [&](const std::shared_ptr<script::Unit>& unit) {
+    unit->set_native_methods(interpreter::native_methods(library));
     loaded.machine = std::make_unique<interpreter::Machine>(
         std::make_shared<const interpreter::Program>(unit, library), pool, options);
   };
   hooks.make_native = [&](std::string_view name, const IValue& state) -> IValue {
-    const ops::ObjectClass* const type = library->find_class(name);
-    return type == nullptr ? IValue() : IValue::native(type->from_state(interpreter::to_value(state)));
+    return interpreter::native_from_state(*library, name, state);
   };
   hooks.set_state = [&](const script::Function&, const IValue& object, const IValue& state) {
     loaded.machine->call_method(object, "__setstate__", {state});

@@ -12,6 +12,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/base/parallel.h"
 #include "flambeau/interpreter/evaluator.h"
+#include "flambeau/interpreter/native_methods.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/compiler/text.h"
 #include "flambeau/script/diagnostics.h"
@@ -44,8 +45,8 @@ std::string code_of(const script::Unit& unit, const script::Function& function) 
 int main(int count, char** arguments) {
   const auto operators = std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
   ThreadPool pool{1};
-  const script::Evaluator evaluator =
-      interpreter::make_evaluator(operators, std::make_shared<const ops::Library>(), pool);
+  const auto library = std::make_shared<const ops::Library>();
+  const script::Evaluator evaluator = interpreter::make_evaluator(operators, library, pool);
   bool shows_graphs = false;
   bool is_json = false;
   for (int i = 1; i < count; ++i) {
@@ -62,6 +63,7 @@ int main(int count, char** arguments) {
     try {
       script::Unit unit(operators);
       unit.set_evaluator(evaluator);
+      unit.set_native_methods(interpreter::native_methods(library));
       const auto functions =
           script::compiler::compile_text(unit, std::make_shared<script::Source>(text.str(), "<string>"));
       json::Value code{json::Object{}};

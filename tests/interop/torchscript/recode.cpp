@@ -19,6 +19,7 @@
 #include "flambeau/formats/torchscript/script_archive.h"
 #include "flambeau/formats/torchscript/value_reader.h"
 #include "flambeau/interpreter/evaluator.h"
+#include "flambeau/interpreter/native_methods.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/operators/native_classes.h"
@@ -58,9 +59,10 @@ class Recoder {
         archive_(records_) {}
 
   Result run(const std::shared_ptr<const script::OperatorTable>& operators,
-             const script::Evaluator& evaluator) {
+             const script::Evaluator& evaluator, const script::NativeMethods& native_methods) {
     script::Unit unit(operators);
     unit.set_evaluator(evaluator);
+    unit.set_native_methods(native_methods);
     script::KeptStates kept;
     const script::LoadHooks hooks;
     script::ValueReader reader(unit, hooks, archive_.version(), kept);
@@ -154,8 +156,9 @@ int main(int count, char** arguments) {
   std::sort(paths.begin(), paths.end());
   const auto operators = std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>());
   ThreadPool pool{1};
-  const script::Evaluator evaluator =
-      interpreter::make_evaluator(operators, std::make_shared<const ops::Library>(), pool);
+  const auto library = std::make_shared<const ops::Library>();
+  const script::Evaluator evaluator = interpreter::make_evaluator(operators, library, pool);
+  const script::NativeMethods native_methods = interpreter::native_methods(library);
   size_t tried = 0;
   size_t same = 0;
   std::map<std::string, size_t> kinds;
@@ -163,7 +166,7 @@ int main(int count, char** arguments) {
     ++tried;
     Result result;
     try {
-      result = Recoder(paths[i]).run(operators, evaluator);
+      result = Recoder(paths[i]).run(operators, evaluator, native_methods);
     } catch (const Error& error) {
       result = {"error: " + error.message().substr(0, error.message().find('\n')), error.what()};
     }

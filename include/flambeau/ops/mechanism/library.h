@@ -29,12 +29,30 @@ struct UserOperator {
   std::function<Infos<Size>(std::span<const Value> arguments)> shape;
 };
 
-// A class of objects that operators make and take, and how a file keeps one: by its state, tuples as lists.
+// What scripts call on an object. Types are written as TorchScript annotates them: "List[int]",
+// "Optional[Tensor]", the names of classes. Tuples come and go as lists of values.
+struct ObjectMethod {
+  struct Argument {
+    std::string name;
+    std::string type;
+  };
+  std::string name;                      // "unpack"; "__init__" gives the object that it made
+  std::string result = "None";           // its type
+  std::vector<Argument> arguments = {};  // without the object
+  std::function<Value(const Object& object, std::span<const Value> arguments)> function = {};
+};
+
+// A class of objects that operators and scripts make and take, and how a file keeps one: by its state.
 struct ObjectClass {
-  std::string_view name;  // "__torch__.torch.classes.quantized.LinearPackedParamsBase"
-  // Throws Error(kCorrupt) for what no object of the class gave.
-  Object (*from_state)(const Value& state) = nullptr;
-  Value (*state)(const Object& object) = nullptr;
+  std::string name;        // "__torch__.torch.classes.quantized.LinearPackedParamsBase"
+  std::string state_type;  // what `state` gives: "Tuple[Tensor, Optional[Tensor]]"
+  // Throws Error(kCorrupt) for what no object of the class gave. Both are empty where no file can keep one.
+  std::function<Object(const Value& state)> from_state = {};
+  std::function<Value(const Object& object)> state = {};
+  std::vector<ObjectMethod> methods = {};  // beside __getstate__, which `state` is
+
+  // Null when there is none.
+  const ObjectMethod* find_method(std::string_view method) const;
 };
 
 class Library {
@@ -60,12 +78,17 @@ class Library {
   Definition define(std::string_view schema);
   // Goes on with one that another file of the list has defined: "aten::add.Tensor".
   Definition extend(std::string_view name);
-  void define_class(const ObjectClass& made);
-  // Null when there is none.
+  // `make` is called when somebody first asks for the class.
+  void define_class(std::string_view name, ObjectClass (*make)());
+  // Null when there is none. A class stays where it is as long as the library lives.
   const ObjectClass* find_class(std::string_view name) const;
   // Adds an operator of the user's, e.g. "my::scale(Tensor x, float factor) -> Tensor". It may replace none.
   // Throws what parse_schema throws, and Error(kInvalidArgument) where the name is taken.
   void add(std::string_view schema, UserOperator op);
+  // Adds a class of the user's, "__torch__.torch.classes.my.Stack": scripts make its objects and call its
+  // methods, and files keep them. Throws Error(kInvalidArgument) for another kind of name, one that is taken,
+  // and state in part.
+  void add_class(ObjectClass added);
 
   const SchemaTable& schemas() const;
 

@@ -157,12 +157,44 @@ Value sizes_of_layer(const Value& packed) {
   return ValueList{layer.weight.sizes(), bias, layer.stride, layer.padding, layer.dilation, layer.groups};
 }
 
+// Scripts unpack what files keep.
+ObjectClass layer_class(std::string_view name, std::string_view parts,
+                        Object (*from_state)(const Value& state)) {
+  return {.name = std::string(name),
+          .state_type = std::string(parts),
+          .from_state = from_state,
+          .state = layer_state,
+          .methods = {{.name = "unpack",
+                       .result = std::string(parts),
+                       .function = [](const Object& object, std::span<const Value> /*arguments*/) {
+                         return layer_state(object);
+                       }}}};
+}
+ObjectClass linear_layer_class() {
+  return layer_class(kPrepackedLinearClass,
+                     "Tuple[Tensor, Optional[Tensor], Optional[number], Optional[number]]",
+                     linear_layer_from);
+}
+ObjectClass convolution_layer_class() {
+  return layer_class(
+      kPrepackedConvolutionClass,
+      "Tuple[Tensor, Optional[Tensor], List[int], List[int], List[int], int, Optional[number], "
+      "Optional[number]]",
+      convolution_layer_from);
+}
+ObjectClass transpose_layer_class() {
+  return layer_class(kPrepackedTransposeClass,
+                     "Tuple[Tensor, Optional[Tensor], List[int], List[int], List[int], List[int], int, "
+                     "Optional[number], Optional[number]]",
+                     transpose_layer_from);
+}
+
 }  // namespace
 
 void define_prepacked(Library& library) {
-  library.define_class({kPrepackedLinearClass, linear_layer_from, layer_state});
-  library.define_class({kPrepackedConvolutionClass, convolution_layer_from, layer_state});
-  library.define_class({kPrepackedTransposeClass, transpose_layer_from, layer_state});
+  library.define_class(kPrepackedLinearClass, linear_layer_class);
+  library.define_class(kPrepackedConvolutionClass, convolution_layer_class);
+  library.define_class(kPrepackedTransposeClass, transpose_layer_class);
 #define FLAMBEAU_CONTEXT "__torch__.torch.classes.xnnpack."
   library
       .define(

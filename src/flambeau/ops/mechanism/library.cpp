@@ -25,7 +25,12 @@ struct Library::State {
   std::deque<Entry> entries;
   std::deque<std::string> texts;                         // of operators that were added
   std::unordered_map<std::string_view, Entry*> by_name;  // "aten::add.Tensor"
-  std::vector<ObjectClass> classes;
+  struct ClassEntry {
+    std::string_view name;
+    ObjectClass (*make)() = nullptr;
+    std::unique_ptr<const ObjectClass> made = {};  // behind the mutex until it is there
+  };
+  mutable std::vector<ClassEntry> classes;
   SchemaTable schemas;
   mutable std::mutex mutex;
   mutable std::map<std::string, std::unique_ptr<Operator>, std::less<>> derived;  // null: it cannot be made
@@ -63,11 +68,47 @@ Definition Library::extend(std::string_view name) {
   return Definition(found->second->op);
 }
 
-void Library::define_class(const ObjectClass& made) { state_->classes.push_back(made); }
+const ObjectMethod* ObjectClass::find_method(std::string_view method) const {
+  const auto found = std::ranges::find(methods, method, &ObjectMethod::name);
+  return found == methods.end() ? nullptr : &*found;
+}
+
+void Library::define_class(std::string_view name, ObjectClass (*make)()) {
+  state_->classes.push_back({.name = name, .make = make});
+}
 
 const ObjectClass* Library::find_class(std::string_view name) const {
-  const auto found = std::ranges::find(state_->classes, name, &ObjectClass::name);
-  return found == state_->classes.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(state_->classes, name, &State::ClassEntry::name);
+  if (found == state_->classes.end()) return nullptr;
+  const std::lock_guard lock(state_->mutex);
+  if (found->made == nullptr) found->made = std::make_unique<const ObjectClass>(found->make());
+  return found->made.get();
+}
+
+void Library::add_class(ObjectClass added) {
+  constexpr std::string_view kPrefix = "__torch__.torch.classes.";
+  const bool is_named = added.name.starts_with(kPrefix) &&
+                        added.name.find('.', kPrefix.size()) != std::string::npos &&
+                        !added.name.ends_with('.');
+  if (!is_named) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is no name for a class of scripts", printable(added.name)),
+                fmt::format("call it {}my.Stack, for example", kPrefix));
+  }
+  if (std::ranges::find(state_->classes, added.name, &State::ClassEntry::name) != state_->classes.end()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the class {} exists already", printable(added.name)), "give yours another name");
+  }
+  const bool has_state = static_cast<bool>(added.state);
+  if (has_state != static_cast<bool>(added.from_state) || has_state == added.state_type.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the class {} has one of state, from_state and state_type alone", printable(added.name)),
+        "give all three, or none for objects that no file keeps");
+  }
+  auto made = std::make_unique<const ObjectClass>(std::move(added));
+  const std::string_view name = made->name;
+  state_->classes.push_back({.name = name, .made = std::move(made)});
 }
 
 void Library::add(std::string_view schema, UserOperator user) {

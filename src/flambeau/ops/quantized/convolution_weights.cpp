@@ -84,11 +84,43 @@ int64_t transpose_of(const Value& packed) {
   return packed_convolution(packed).parameters.is_transposed ? 1 : 0;
 }
 
+// As scripts call them.
+template <auto kFunction>
+Value of_object(const Object& object, std::span<const Value> /*arguments*/) {
+  return kFunction(Value(object));
+}
+Value scripted_weight(const Value& packed) { return packed_convolution(packed).weight; }
+Value scripted_bias(const Value& packed) { return std::get<1>(unpack(packed)); }
+Value scripted_parts(const Value& packed) {
+  return ValueList{scripted_weight(packed), scripted_bias(packed)};
+}
+bool scripted_transpose(const Value& packed) { return transpose_of(packed) != 0; }
+
+template <int kDim>
+ObjectClass convolution_class() {
+  return {
+      .name = std::string(kDim == 2 ? kConv2dClass : kConv3dClass),
+      .state_type = "Tuple[str, List[Tensor], List[Optional[Tensor]]]",
+      .from_state = convolution_from_state,
+      .state = convolution_state,
+      .methods = {{.name = "weight", .result = "Tensor", .function = of_object<scripted_weight>},
+                  {.name = "bias", .result = "Optional[Tensor]", .function = of_object<scripted_bias>},
+                  {.name = "unpack",
+                   .result = "Tuple[Tensor, Optional[Tensor]]",
+                   .function = of_object<scripted_parts>},
+                  {.name = "stride", .result = "List[int]", .function = of_object<stride_of>},
+                  {.name = "padding", .result = "List[int]", .function = of_object<padding_of>},
+                  {.name = "output_padding", .result = "List[int]", .function = of_object<output_padding_of>},
+                  {.name = "dilation", .result = "List[int]", .function = of_object<dilation_of>},
+                  {.name = "groups", .result = "int", .function = of_object<groups_of>},
+                  {.name = "transpose", .result = "bool", .function = of_object<scripted_transpose>}}};
+}
+
 }  // namespace
 
 void define_convolution_weights(Library& library) {
-  library.define_class({kConv2dClass, convolution_from_state, convolution_state});
-  library.define_class({kConv3dClass, convolution_from_state, convolution_state});
+  library.define_class(kConv2dClass, convolution_class<2>);
+  library.define_class(kConv3dClass, convolution_class<3>);
   library
       .define(
           "_quantized::conv2d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "

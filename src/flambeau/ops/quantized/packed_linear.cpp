@@ -198,6 +198,22 @@ Value linear_state(const Object& object) {
   return ValueList{layer.weight, layer.bias.defined() ? Value(layer.bias) : Value()};
 }
 
+Value linear_parts(const Object& object, std::span<const Value> /*arguments*/) {
+  return linear_state(object);
+}
+Value linear_bias(const Object& object, std::span<const Value> /*arguments*/) {
+  return linear_state(object).get<ValueList>().at(1);
+}
+ObjectClass linear_class() {
+  return {
+      .name = std::string(kLinearClass),
+      .state_type = "Tuple[Tensor, Optional[Tensor]]",
+      .from_state = linear_from_state,
+      .state = linear_state,
+      .methods = {{.name = "bias", .result = "Optional[Tensor]", .function = linear_bias},
+                  {.name = "unpack", .result = "Tuple[Tensor, Optional[Tensor]]", .function = linear_parts}}};
+}
+
 }  // namespace
 
 Tensor linear_dynamic(Context& context, const PackedLinear& linear, const Tensor& input, bool reduce_range) {
@@ -212,7 +228,7 @@ Tensor linear_dynamic(Context& context, const PackedLinear& linear, const Tensor
 }
 
 void define_packed_linear(Library& library) {
-  library.define_class({kLinearClass, linear_from_state, linear_state});
+  library.define_class(kLinearClass, linear_class);
 #define FLAMBEAU_PACKED " __torch__.torch.classes.quantized.LinearPackedParamsBase"
   for (const char* const schema :
        {"quantized::linear_prepack(Tensor W, Tensor? B=None) ->" FLAMBEAU_PACKED " W_prepack",

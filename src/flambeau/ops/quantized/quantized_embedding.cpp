@@ -273,10 +273,33 @@ Tensor prepack_narrow(Context& context, const Tensor& weight, bool is_searched, 
   return prepack_rows<kBits>(context, weight);
 }
 
+// A version, the weight in a list, no numbers, how many bits a number has.
+Value embedding_part(const Object& object, size_t index) {
+  return embedding_state(object).get<ValueList>().at(index);
+}
+Value embedding_version(const Object& object, std::span<const Value> /*arguments*/) {
+  return embedding_part(object, 0);
+}
+Value embedding_whole(const Object& object, std::span<const Value> /*arguments*/) {
+  return embedding_part(object, 1).get<TensorList>().at(0);
+}
+Value embedding_bits(const Object& object, std::span<const Value> /*arguments*/) {
+  return embedding_part(object, 3).get<Dims>()[0];
+}
+ObjectClass embedding_class() {
+  return {.name = std::string(kEmbeddingClass),
+          .state_type = "Tuple[int, List[Tensor], List[float], List[int]]",
+          .from_state = embedding_from_state,
+          .state = embedding_state,
+          .methods = {{.name = "bit_rate", .result = "int", .function = embedding_bits},
+                      {.name = "unpack", .result = "Tensor", .function = embedding_whole},
+                      {.name = "version", .result = "int", .function = embedding_version}}};
+}
+
 }  // namespace
 
 void define_quantized_embedding(Library& library) {
-  library.define_class({kEmbeddingClass, embedding_from_state, embedding_state});
+  library.define_class(kEmbeddingClass, embedding_class);
 #define FLAMBEAU_PACKED "__torch__.torch.classes.quantized.EmbeddingPackedParamsBase"
 #define FLAMBEAU_BAG                                                                                      \
   " weight, Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool "       \

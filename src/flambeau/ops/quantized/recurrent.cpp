@@ -226,10 +226,19 @@ Value cell_state(const Object& object) {
                    Dims{cell.reduce_range ? 1 : 0}, weights};
 }
 
+ObjectClass cell_class() {
+  return {.name = std::string(kCellClass),
+          .state_type =
+              "Tuple[str, List[Tensor], List[float], List[int], "
+              "List[__torch__.torch.classes.quantized.LinearPackedParamsBase]]",
+          .from_state = cell_from_state,
+          .state = cell_state};
+}
+
 }  // namespace
 
 void define_recurrent(Library& library) {
-  library.define_class({kCellClass, cell_from_state, cell_state});
+  library.define_class(kCellClass, cell_class);
 #define FLAMBEAU_PACKED "__torch__.torch.classes.quantized.LinearPackedParamsBase"
   library
       .define("quantized::make_quantized_cell_params_dynamic(" FLAMBEAU_PACKED " w_ih, " FLAMBEAU_PACKED

@@ -81,7 +81,7 @@ class ArchiveNames : public OuterNames, public std::enable_shared_from_this<Arch
   // Adds what the name means to the unit.
   bool resolve(std::string_view name) {
     if (is_native_class(name)) {
-      unit_.add(make_native_class(name));
+      unit_.add(make_native_class(unit_, name));
       return true;
     }
     const size_t dot = name.rfind('.');
@@ -201,7 +201,7 @@ void import_code(Unit& unit, const CodeToImport& code, std::vector<IValue> const
       return true;
     }
     if (is_native_class(name)) {
-      of.add(make_native_class(name));
+      of.add(make_native_class(of, name));
       return true;
     }
     return before && before(of, name);

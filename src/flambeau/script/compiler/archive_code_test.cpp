@@ -103,6 +103,9 @@ TEST_F(CompileArchive, LetsClassesAndFunctionsSpeakOfEachOther) {
 }
 
 TEST_F(CompileArchive, KnowsNativeClassesAndHooks) {
+  unit_.set_native_methods([](std::string_view) {
+    return std::vector<NativeMethod>{{.name = "bias", .result = "Optional[Tensor]"}};
+  });
   use({{"__torch__",
         "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  __forward_hooks__ = [\"h\", ]\n"
         "  p : __torch__.torch.classes.quantized.LinearPackedParamsBase\n"

@@ -59,7 +59,7 @@ class TextNames : public OuterNames {
 
   std::shared_ptr<Class> find_class(std::string_view name) const override {
     if (is_library_) return nullptr;
-    if (is_native_class(name) && unit_.find_class(name) == nullptr) unit_.add(make_native_class(name));
+    if (is_native_class(name) && unit_.find_class(name) == nullptr) unit_.add(make_native_class(unit_, name));
     if (std::shared_ptr<Class> found = unit_.find_class(full_name(name))) return found;
     return prefix_.empty() ? nullptr : unit_.find_class(name);
   }

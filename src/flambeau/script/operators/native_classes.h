@@ -1,4 +1,4 @@
-// The classes that PyTorch itself has, such as packed weights: what code of archives asks of them.
+// Classes that are no script's, such as packed weights: what code of archives asks of them.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace flambeau::script {
 // "__torch__.torch.classes.quantized.LinearPackedParamsBase".
 bool is_native_class(std::string_view qualified_name);
 
-// A class of that name with the methods that it has in PyTorch; they have no graphs. One that is not known
-// has none.
-std::shared_ptr<Class> make_native_class(std::string_view qualified_name);
+// A class of that name with the methods that the unit knows of; they have no graphs. One that is not known
+// has none. Throws Error(kCorrupt) for types that are none.
+std::shared_ptr<Class> make_native_class(const Unit& unit, std::string_view qualified_name);
 
 // Whether archives hold a text of it. PyTorch leaves out what has methods of its own; what has none it prints
 // as if it were a script's, with the one attribute that all of them have.
