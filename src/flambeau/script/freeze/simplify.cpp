@@ -102,8 +102,10 @@ class Simplifier {
         return;
       case Simplification::kDropout: {
         const IValue* const is_training = node.inputs().size() == 3 ? known_value(node.input(2)) : nullptr;
-        if (is_training != nullptr && is_training->is(IValue::Tag::kBool) && !is_training->as_bool())
-          replace(node.output(), node.input(0));
+        if (is_training == nullptr || !is_training->is(IValue::Tag::kBool) || is_training->as_bool()) return;
+        replace(node.output(), node.input(0));
+        node.destroy();  // also one that says that it writes to its input
+        has_changed_ = true;
         return;
       }
       case Simplification::kIs:

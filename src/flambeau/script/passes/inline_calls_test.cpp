@@ -113,10 +113,10 @@ def g(y, i: int):
 )")),
             R"(graph(%x.1 : Tensor, %n.1 : int):
   %0 : bool = prim::Constant[value=True]()
-  %1 : int = prim::Constant[value=1]()
   %x : Tensor = prim::Loop(%n.1, %0, %x.1)
-    block0(%i.1 : int, %x.9 : Tensor):
-      %x.5 : Tensor = aten::add.Scalar(%x.9, %i.1, %1)
+    block0(%i.1 : int, %x.11 : Tensor):
+      %1 : int = prim::Constant[value=1]()
+      %x.5 : Tensor = aten::add.Scalar(%x.11, %i.1, %1)
       -> (%0, %x.5)
   return (%x)
 )");
@@ -155,7 +155,7 @@ def g(y):
   %0 : Tensor = aten::neg(%x.1)
   %1 : Tensor = aten::abs(%x.1)
   %2 : (Tensor, Tensor) = prim::TupleConstruct(%0, %1)
-  %a.1 : Tensor, %b.1 : Tensor = prim::TupleUnpack(%2)
+  %a.1 : Tensor, %b : Tensor = prim::TupleUnpack(%2)
   return (%a.1)
 )");
 }
