@@ -34,16 +34,15 @@ bool is_modest(std::span<const IValue> inputs) {
 
 class OperatorRunner {
  public:
-  OperatorRunner(const std::shared_ptr<const script::OperatorTable>& operators,
+  OperatorRunner(std::shared_ptr<const script::OperatorTable> operators,
                  std::shared_ptr<const ops::Library> library, ThreadPool& pool)
-      : program_(std::make_shared<Program>(std::make_shared<script::Unit>(operators), std::move(library))),
-        pool_(pool) {}
+      : operators_(std::move(operators)), library_(std::move(library)), pool_(pool) {}
 
   std::optional<std::vector<IValue>> run(const OperatorEntry& op, std::span<const IValue> inputs) {
     if (auto known = script::evaluate_operator(op, inputs)) return known;
     if (!is_modest(inputs)) return std::nullopt;
     try {
-      Machine machine(program_, pool_);
+      Machine machine(program(), pool_);
       const IValue all = machine.call(function_of(op, inputs.size()), {inputs.begin(), inputs.end()});
       return all.items();
     } catch (const std::exception&) {
@@ -53,6 +52,14 @@ class OperatorRunner {
   }
 
  private:
+  // Made when it is first needed: most files leave nothing to compute.
+  std::shared_ptr<const Program> program() {
+    const std::lock_guard lock(mutex_);
+    if (program_ == nullptr)
+      program_ = std::make_shared<const Program>(std::make_shared<script::Unit>(operators_), library_);
+    return program_;
+  }
+
   // One that applies the operator to its arguments, and gives the results as a tuple.
   std::shared_ptr<script::Function> function_of(const OperatorEntry& op, size_t count) {
     const std::lock_guard lock(mutex_);
@@ -81,6 +88,8 @@ class OperatorRunner {
     return made;
   }
 
+  std::shared_ptr<const script::OperatorTable> operators_;
+  std::shared_ptr<const ops::Library> library_;
   std::shared_ptr<const Program> program_;
   ThreadPool& pool_;
   std::mutex mutex_;

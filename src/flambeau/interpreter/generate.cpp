@@ -320,7 +320,8 @@ void Generator::operator_node(const ir::Node& node) {
   std::vector<const IValue*> constants;
   for (const ir::Value* const input : node.inputs())
     constants.push_back(input->node()->is(NodeKind::kConstant) ? &input->node()->constant : nullptr);
-  const size_t site = added(code_->operators, make_site(program_.library(), *node.op, constants));
+  const size_t site = added(code_->operators,
+                            make_site(program_.library(), *node.op, constants, program_.next_site_number()));
   const Operands inputs = inputs_of(node);
   emit(Opcode::kOperator, node, inputs, results_of(node), site);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
@@ -81,6 +82,12 @@ IValue Machine::call_method(const IValue& object, std::string_view method, std::
   }
   positional.insert(positional.begin(), object);
   return call(*function, std::move(positional), keywords);
+}
+
+PreparedCall& Machine::prepare(const OperatorSite& site) {
+  if (prepared_.size() <= site.number) prepared_.resize(std::max(site.number + 1, prepared_.size() * 2));
+  prepared_[site.number] = std::make_unique<PreparedCall>(site);
+  return *prepared_[site.number];
 }
 
 void Machine::refuse(uint32_t needed, const std::string& name) const {

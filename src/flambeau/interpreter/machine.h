@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "flambeau/interpreter/operators.h"
+#include "flambeau/interpreter/prepared.h"
 #include "flambeau/interpreter/program.h"
 #include "flambeau/interpreter/stack.h"
 #include "flambeau/interpreter/traceback.h"
@@ -84,23 +86,12 @@ class Machine {
   // Where the run is, outermost first.
   std::vector<TraceFrame> where() const { return trace(0); }
 
-  // Room for the arguments of an operator, used again and again.
-  class Scratch {
-   public:
-    explicit Scratch(Machine& machine) : machine_(machine), values_(std::move(machine.scratch_)) {}
-    ~Scratch() {
-      values_.clear();
-      machine_.scratch_ = std::move(values_);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    std::vector<Value>& operator*() { return values_; }
-    std::vector<Value>* operator->() { return &values_; }
-
-   private:
-    Machine& machine_;
-    std::vector<Value> values_;
-  };
+  // Of operators: what this machine keeps for a place in the code.
+  PreparedCall& prepared(const OperatorSite& site) {
+    if (site.number < prepared_.size() && prepared_[site.number] != nullptr) [[likely]]
+      return *prepared_[site.number];
+    return prepare(site);
+  }
 
  private:
   struct Frame {
@@ -113,6 +104,7 @@ class Machine {
   };
   static constexpr uint32_t kNoResult = UINT32_MAX;
 
+  [[gnu::cold]] PreparedCall& prepare(const OperatorSite& site);
   IValue run(const Code& code, std::vector<IValue> arguments);
   // Until the frame above `bottom` returns.
   IValue run_frames(size_t bottom);
@@ -142,7 +134,7 @@ class Machine {
   RegisterStack stack_;
   std::vector<Frame> frames_;
   std::vector<IValue> entered_;  // by `with`, innermost last
-  std::vector<Value> scratch_;
+  std::vector<std::unique_ptr<PreparedCall>> prepared_;
   std::unordered_set<const void*> warned_;
   uint64_t steps_left_ = 0;  // until somebody looks whether to go on
   uint64_t steps_before_ = 0;

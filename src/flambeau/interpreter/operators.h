@@ -34,11 +34,12 @@ struct OperatorSite {
   };
   std::vector<Result> results;
   uint32_t needs = 0;
+  size_t number = 0;  // among those of its program
 };
 
-// `constants`: of each input that is one, else null.
+// `constants`: of each input that is one, else null. `number`: no other site of the program has it.
 std::unique_ptr<OperatorSite> make_site(const ops::Library& library, const OperatorEntry& entry,
-                                        std::span<const IValue* const> constants);
+                                        std::span<const IValue* const> constants, size_t number);
 
 // Throws Error(kUnsupported) where the library does not have it, Error(kUnsafe) where the machine was not
 // granted what it needs, and what the operator throws.

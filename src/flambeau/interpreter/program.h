@@ -2,6 +2,7 @@
 // thread, share a program.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -34,6 +35,8 @@ class Program {
     const Code* const code = slot.code.load(std::memory_order_acquire);
     return code != nullptr ? *code : make_code(slot);
   }
+  // For the next place that calls an operator.
+  size_t next_site_number() const { return site_count_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   [[gnu::cold]] const Code& make_code(CodeSlot& slot) const;
@@ -41,6 +44,7 @@ class Program {
   std::shared_ptr<const script::Unit> unit_;
   std::shared_ptr<const ops::Library> library_;
   Builtins builtins_;
+  mutable std::atomic<size_t> site_count_ = 0;
   mutable std::mutex mutex_;
   struct Held {
     std::shared_ptr<script::Function> function;

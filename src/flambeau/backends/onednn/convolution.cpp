@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 
 #include "flambeau/backends/onednn/cut.h"
 #include "flambeau/backends/onednn/internal.h"
@@ -74,30 +75,41 @@ Layer convolution(const ConvolutionShape& shape, const float* weights, const flo
     // oneDNN counts the gaps between taps, PyTorch the steps.
     const memory::dims gaps = {shape.dilation[1] - 1, shape.dilation[2] - 1};
     const memory::dims after = {shape.after(1), shape.after(2)};
-    const int64_t count = pieces_of(shape, epilogues);
     const int64_t step = shape.input_order == ImageOrder::kChannelsLast ? 1 : shape.input_size();
-    std::vector<std::unique_ptr<Layer::Prepared>> pieces;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t begin = cut(shape.in_channels / kChannelStep, count, i) * kChannelStep;
-      const bool is_last = i + 1 == count;
-      const int64_t end =
-          is_last ? shape.in_channels : cut(shape.in_channels / kChannelStep, count, i + 1) * kChannelStep;
+    int64_t count = pieces_of(shape, epilogues);
+    const auto begin_of = [&](int64_t piece) {
+      return piece == count ? shape.in_channels
+                            : cut(shape.in_channels / kChannelStep, count, piece) * kChannelStep;
+    };
+    const auto weights_of = [&](int64_t piece) {
+      return plain_weights(shape, (begin_of(piece + 1) - begin_of(piece)) / shape.groups);
+    };
+    const auto describe = [&](int64_t piece) {
+      const bool is_last = piece + 1 == count;
       const memory::desc source =
-          images(shape.input_order, shape.batch, end - begin, shape.in_channels, shape.input);
-      const memory::desc plain = plain_weights(shape, (end - begin) / shape.groups);
+          images(shape.input_order, shape.batch, begin_of(piece + 1) - begin_of(piece), shape.in_channels,
+                 shape.input);
       const auto make = [&](auto... descs) {
         return dnnl::convolution_forward::desc(dnnl::prop_kind::forward_inference,
                                                dnnl::algorithm::convolution_direct, descs..., out,
                                                flat(shape.stride), gaps, flat(shape.padding), after);
       };
-      const float* const own_bias = is_last ? bias : nullptr;
-      const auto wanted = own_bias != nullptr ? make(source, any(plain), biases) : make(source, any(plain));
-      const dnnl::convolution_forward::primitive_desc desc(
-          wanted, attributes(epilogues_of(epilogues, i == 0, is_last)), engine());
+      const memory::desc plain = any(weights_of(piece));
+      const auto wanted = bias != nullptr && is_last ? make(source, plain, biases) : make(source, plain);
+      return dnnl::convolution_forward::primitive_desc(
+          wanted, attributes(epilogues_of(epilogues, piece == 0, is_last)), engine());
+    };
+    // For some of an image's channels not all instruction sets have a kernel; what oneDNN does then takes
+    // hundreds of times as long.
+    if (count > 1 && std::string_view(describe(0).impl_info_str()).starts_with("ref")) count = 1;
+    std::vector<std::unique_ptr<Layer::Prepared>> pieces;
+    for (int64_t i = 0; i < count; ++i) {
+      const dnnl::convolution_forward::primitive_desc desc = describe(i);
       pieces.push_back(std::make_unique<Layer::Prepared>(
           dnnl::convolution_forward(desc), desc,
-          packed(weights, begin * shape.kernel_size(), plain, desc.weights_desc(), same), biases, own_bias));
-      pieces.back()->source_begin = begin * step;
+          packed(weights, begin_of(i) * shape.kernel_size(), weights_of(i), desc.weights_desc(), same),
+          biases, i + 1 == count ? bias : nullptr));
+      pieces.back()->source_begin = begin_of(i) * step;
     }
     return Layer(std::move(pieces));
   });

@@ -34,6 +34,13 @@ bool has_side_effects(const OperatorName& name) {
   return std::ranges::binary_search(kEffects, std::string_view(name.name));
 }
 
+bool sees_memory_order(const OperatorName& name) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "aten::stride",        "aten::sym_stride",        "aten::is_non_overlapping_and_dense",
+      "aten::is_contiguous", "aten::sym_is_contiguous", "aten::is_strides_like_format"};
+  return std::ranges::find(kNames, std::string_view(name.name)) != kNames.end();
+}
+
 bool is_warning(const OperatorName& name) { return name.name == "aten::warn"; }
 
 }  // namespace flambeau::script

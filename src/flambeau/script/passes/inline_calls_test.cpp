@@ -101,6 +101,65 @@ def g(y):
 )");
 }
 
+TEST_F(InlinedCalls, InLoopsAndTheirConditions) {
+  EXPECT_EQ(ir::to_text(*inlined(R"(
+def f(x, n: int):
+    for i in range(n):
+        x = g(x, i)
+    return x
+
+def g(y, i: int):
+    return torch.add(y, i)
+)")),
+            R"(graph(%x.1 : Tensor, %n.1 : int):
+  %0 : bool = prim::Constant[value=True]()
+  %x : Tensor = prim::Loop(%n.1, %0, %x.1)
+    block0(%i.1 : int, %x.11 : Tensor):
+      %1 : int = prim::Constant[value=1]()
+      %x.5 : Tensor = aten::add.Scalar(%x.11, %i.1, %1)
+      -> (%0, %x.5)
+  return (%x)
+)");
+}
+
+TEST_F(InlinedCalls, KeepTheOrderOfWhatTheyDo) {
+  EXPECT_EQ(ir::to_text(*inlined(R"(
+def f(x):
+    g(x)
+    return torch.neg(x)
+
+def g(y):
+    y.add_(1)
+    print(y)
+    return y
+)")),
+            R"(graph(%x.1 : Tensor):
+  %0 : int = prim::Constant[value=1]()
+  %1 : Tensor = aten::add_.Scalar(%x.1, %0, %0)
+  prim::Print(%x.1)
+  %2 : Tensor = aten::neg(%x.1)
+  return (%2)
+)");
+}
+
+TEST_F(InlinedCalls, GiveSeveralValuesAsATuple) {
+  EXPECT_EQ(ir::to_text(*inlined(R"(
+def f(x):
+    a, b = g(x)
+    return a
+
+def g(y):
+    return torch.neg(y), torch.abs(y)
+)")),
+            R"(graph(%x.1 : Tensor):
+  %0 : Tensor = aten::neg(%x.1)
+  %1 : Tensor = aten::abs(%x.1)
+  %2 : (Tensor, Tensor) = prim::TupleConstruct(%0, %1)
+  %a.1 : Tensor, %b : Tensor = prim::TupleUnpack(%2)
+  return (%a.1)
+)");
+}
+
 TEST_F(InlinedCalls, OfMethodsKnowTheirModule) {
   const auto inner = std::make_shared<Class>(ClassKind::kModule, "__torch__.Inner");
   const auto outer = std::make_shared<Class>(ClassKind::kModule, "__torch__.Outer");
