@@ -238,22 +238,4 @@ bool ScriptModule::has_method(std::string_view name) const {
   return class_of(object_).find_method(name) != nullptr;
 }
 
-void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options,
-                 Progress& progress) {
-  ScriptModule::Loaded& loaded = *module.loaded_;
-  const std::lock_guard lock(loaded.mutex);
-  ExtraFiles extras;
-  for (const auto& [name, contents] : options.extra_files) extras[name] = contents;
-  AtomicFile out(path);
-  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(), progress,
-               options.version);
-  out.commit();
-}
-
-std::vector<std::string> export_opnames(const ScriptModule& module) {
-  ScriptModule::Loaded& loaded = *module.loaded_;
-  const std::lock_guard lock(loaded.mutex);
-  return bytecode::operator_names(bytecode::export_program(*loaded.file.unit, module.object_, 8));
-}
-
 }  // namespace flambeau::script

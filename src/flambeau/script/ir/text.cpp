@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMostValueDepth = 100;
 
-std::string quoted(std::string_view text) {
+std::string quoted_field(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -63,10 +63,10 @@ void print_value(std::string& to, const IValue& value, int depth) {
                         number_text(value.as_complex().imag()));
       return;
     case IValue::Tag::kString:
-      to += quoted(value.as_string());
+      to += quoted_field(value.as_string());
       return;
     case IValue::Tag::kDevice:
-      to += fmt::format("device({})", quoted(value.as_device().to_string()));
+      to += fmt::format("device({})", quoted_field(value.as_device().to_string()));
       return;
     case IValue::Tag::kList:
       to += '[';
@@ -155,7 +155,7 @@ class GraphPrinter {
     const auto add = [&](std::string_view field, const std::string& value) {
       fields += fmt::format("{}{}={}", fields.empty() ? "" : ", ", field, value);
     };
-    if (!node.name.empty()) add("name", quoted(node.name));
+    if (!node.name.empty()) add("name", quoted_field(node.name));
     if (node.is(NodeKind::kConstant) && node.name.empty() && !node.constant.is_none()) {
       add("value", to_text(node.constant));
     }
