@@ -205,6 +205,8 @@ class ScriptModule {
   friend void save_mobile(const ScriptModule& module, const std::string& path,
                           const MobileSaveOptions& options, Progress& progress);
   friend std::vector<std::string> export_opnames(const ScriptModule& module);
+  friend ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved);
+  friend void inline_calls(const ScriptModule& module);
   ScriptModule(std::shared_ptr<Loaded> loaded, IValue object, std::string path)
       : loaded_(std::move(loaded)), object_(std::move(object)), path_(std::move(path)) {}
   ScriptModule child(size_t slot) const;
@@ -249,6 +251,17 @@ void save_mobile(const ScriptModule& module, const std::string& path, const Mobi
 
 // What torch.jit.export_opnames gives: the operators that a build for the module needs, sorted.
 std::vector<std::string> export_opnames(const ScriptModule& module);
+
+// ---- other forms of a module
+// What torch.jit.freeze makes of a module: its methods (forward, and those of `preserved`) are without calls,
+// attributes that nothing writes to are constants of the code, dropout is gone. `preserved` also names
+// attributes that stay, as "scale" or "layer1.scale". Tensors are shared with the module. Methods that depend
+// on nothing but their arguments then run as exported programs do: by plans, with packed weights. Throws
+// Error(kInvalidArgument) in training mode, Error(kNotFound), Error(kUnsupported).
+ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved = {});
+// What the module's methods call becomes part of them; calls through interfaces stay. Throws
+// Error(kUnsupported) for methods that call themselves.
+void inline_calls(const ScriptModule& module);
 
 // ---- values
 // For people: "[1, 2]", "{'a': 1.5}", "float32[2, 3]".

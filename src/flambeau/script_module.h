@@ -16,6 +16,7 @@
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/kernels/random/generator.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/planned/methods.h"
 #include "flambeau/script.h"
 #include "flambeau/script/changes.h"
 #include "flambeau/script/operators/operator_table.h"
@@ -32,6 +33,7 @@ struct ScriptCode {
   std::shared_ptr<const OperatorTable> operators;
   ThreadPool pool;
   std::shared_ptr<const interpreter::Program> program;
+  planned::Methods plans;  // of frozen modules
 };
 
 struct ScriptModule::Loaded {
@@ -51,6 +53,7 @@ struct ScriptModule::Loaded {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     interpreter::Machine* operator->() const { return machine_.get(); }
+    interpreter::Machine& operator*() const { return *machine_; }
 
    private:
     Loaded& loaded_;
