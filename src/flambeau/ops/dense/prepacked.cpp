@@ -130,7 +130,8 @@ Object transpose_layer_from(const Value& state) {
 }
 
 Value layer_state(const Object& object) {
-  const auto& layer = packed_object<PrepackedLayer>(Value(object), object.class_name);
+  const Value boxed(object);
+  const auto& layer = packed_object<PrepackedLayer>(boxed, object.class_name);
   const auto bound = [](const OptionalScalar& scalar) { return scalar ? Value(*scalar) : Value(); };
   ValueList state = {layer.weight, bias_value(layer)};
   if (object.class_name != kPrepackedLinearClass) {

@@ -86,7 +86,8 @@ Object convolution_from_state(const Value& state) {
 }
 
 Value convolution_state(const Object& object) {
-  const PackedConvolution& packed = packed_convolution(Value(object));
+  const Value boxed(object);
+  const PackedConvolution& packed = packed_convolution(boxed);
   const PackedConvolution::Parameters& parameters = packed.parameters;
   std::vector<int16_t> numbers = {static_cast<int16_t>(parameters.dims())};
   for (const Dims* const part :

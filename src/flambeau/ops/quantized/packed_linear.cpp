@@ -194,7 +194,8 @@ Object linear_from_state(const Value& state) {
   return make_object<PackedLinear>(kLinearClass, (*list)[0].tensor(), state_tensor(kLinearClass, (*list)[1]));
 }
 Value linear_state(const Object& object) {
-  const PackedLinear& layer = packed_linear(Value(object));
+  const Value boxed(object);
+  const PackedLinear& layer = packed_linear(boxed);
   return ValueList{layer.weight, layer.bias.defined() ? Value(layer.bias) : Value()};
 }
 

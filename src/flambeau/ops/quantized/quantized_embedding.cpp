@@ -186,7 +186,8 @@ Object embedding_from_state(const Value& state) {
   return prepack_object(items->front().tensor());
 }
 Value embedding_state(const Object& object) {
-  const Tensor& weight = packed_object<PackedEmbedding>(Value(object), kEmbeddingClass).weight;
+  const Value boxed(object);
+  const Tensor& weight = packed_object<PackedEmbedding>(boxed, kEmbeddingClass).weight;
   const int64_t bits = weight.dtype() == DType::kQUInt8 ? 8 : 4;
   return ValueList{1, TensorList{weight}, std::vector<double>(), Dims{bits}};
 }

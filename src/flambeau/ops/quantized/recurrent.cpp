@@ -219,7 +219,8 @@ Object cell_from_state(const Value& state) {
   return cell_dynamic((*weights)[0], (*weights)[1], (*biases)[0], (*biases)[1], (*flags)[0] != 0);
 }
 Value cell_state(const Object& object) {
-  const auto& cell = packed_object<PackedCell>(Value(object), kCellClass);
+  const Value boxed(object);
+  const auto& cell = packed_object<PackedCell>(boxed, kCellClass);
   const Value weights = ValueList{cell.input, cell.hidden};
   if (cell.is_half) return ValueList{"quantized_fp16", TensorList(), std::vector<double>(), Dims(), weights};
   return ValueList{"quantized_dynamic", TensorList{cell.input_bias, cell.hidden_bias}, std::vector<double>(),
