@@ -91,6 +91,10 @@ bool is_script_output(const ConvertCommandOptions& options) {
 }
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
+  if (options.output.ends_with(".ptl") || !options.mobile_version.empty()) {
+    save_mobile_script(options.input, options.output, options.mobile_version, common);
+    return kExitOk;
+  }
   if (is_script_output(options)) {
     ScriptConversion how{options.input, options.output, {}, options.methods};
     if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
@@ -133,7 +137,7 @@ Command convert_command() {
           Option("OUT",
                  ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; - is standard output. A "
                  "TorchScript module "
-                 "stays one in .pt, .pth, .jit, .ts",
+                 "stays one in .pt, .pth, .jit, .ts, and is a mobile one with bytecode in .ptl",
                  &options->output)
               .required()
               .takes(Takes::kOutput),
@@ -166,6 +170,9 @@ Command convert_command() {
               .excludes("--script"),
           Option("--method", "Of TorchScript: keep this method and what it calls; may be repeated",
                  &options->methods),
+          Option("--mobile-version", "Of a mobile module: the version of its bytecode, 8 unless told",
+                 &options->mobile_version)
+              .one_of({"4", "5", "6", "7", "8"}),
           Option("--weights",
                  "For a program that was edited as text or JSON: the .pt2 file to take its weights from",
                  &options->weights)
@@ -178,7 +185,8 @@ Command convert_command() {
        {"convert --shard-size 5GB big.pt folder", "as a Hugging Face folder"},
        {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"},
        {"convert --dtype float16 script.pt half.pt", "a TorchScript module, saved as PyTorch 2.13 saves it"},
-       {"convert --weights-only script.pt weights.pt", "its tensors alone"}},
+       {"convert --weights-only script.pt weights.pt", "its tensors alone"},
+       {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 

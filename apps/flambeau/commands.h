@@ -16,6 +16,7 @@ Command graph_command();
 Command code_command();
 Command compile_script_command();
 Command migrate_command();
+Command opnames_command();
 Command canonicalize_command();
 Command run_command();
 Command bench_command();

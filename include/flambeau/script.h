@@ -43,6 +43,9 @@ struct ScriptLoadOptions {
   uint64_t most_steps = 100'000'000;                 // of all that runs while loading; 0 for no bound
   int threads = 0;                                   // 0: as many as there are cores
   std::shared_ptr<const ops::Library> library = {};  // with operators of the user's; null for PyTorch's alone
+  // Of a mobile module: run its bytecode, as PyTorch's lite interpreter does, and leave its code alone.
+  // Bytecode is taken anyway where there is no code.
+  bool from_bytecode = false;
 };
 
 // What is 0 or null has no bound.
@@ -88,6 +91,8 @@ struct ScriptFrame {
   std::string place;        // "code/__torch__/m.py:12"
   std::string original;     // "model.py:34"
 };
+
+struct MobileSaveOptions;
 
 // A module, or one inside of it: copies are the same module. Any number of threads may use one at once. They
 // run its methods at the same time, unless these change attributes: then they take turns.
@@ -193,6 +198,9 @@ class ScriptModule {
   bool is_only_one() const;
   void require_own_code() const;
   friend ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options);
+  friend void save_mobile(const ScriptModule& module, const std::string& path,
+                          const MobileSaveOptions& options, Progress& progress);
+  friend std::vector<std::string> export_opnames(const ScriptModule& module);
   friend ScriptModule make_script(const std::string& class_name, const ScriptLoadOptions& options);
   friend void write_script_module(const ScriptModule& module, ByteSink& sink, const std::string& top_folder,
                                   const std::vector<std::pair<std::string, std::string>>& extra_files,
@@ -228,6 +236,19 @@ void write_script_module(const ScriptModule& module, ByteSink& sink,
                          const std::string& top_folder = "archive",
                          const std::vector<std::pair<std::string, std::string>>& extra_files = {},
                          Progress& progress = Progress::silent());
+
+// What _save_for_lite_interpreter of PyTorch 2.13 writes: the same with bytecode for mobile interpreters, of
+// version 4 to 8, as PyTorch's backport makes the older ones. Throws Error(kUnsupported) for what mobile
+// modules cannot hold, naming the method.
+struct MobileSaveOptions {
+  int64_t version = 8;
+  std::vector<std::pair<std::string, std::string>> extra_files = {};
+};
+void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options = {},
+                 Progress& progress = Progress::silent());
+
+// What torch.jit.export_opnames gives: the operators that a build for the module needs, sorted.
+std::vector<std::string> export_opnames(const ScriptModule& module);
 
 // ---- values
 // For people: "[1, 2]", "{'a': 1.5}", "float32[2, 3]".

@@ -9,8 +9,10 @@
 #include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/files/mapping.h"
 #include "flambeau/base/work.h"
+#include "flambeau/formats/mobile/mobile_file.h"
 #include "flambeau/interpreter/evaluator.h"
 #include "flambeau/interpreter/native_methods.h"
+#include "flambeau/script/bytecode/export.h"
 #include "flambeau/script_module.h"
 #include "flambeau/value/schema_table.h"
 
@@ -181,7 +183,12 @@ ScriptModule load_script(const std::string& path, const ScriptLoadOptions& optio
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options) {
   auto records = std::make_shared<const RecordArchive>(RecordArchive::open(std::move(bytes)));
   auto loaded = std::make_shared<ScriptModule::Loaded>(std::make_shared<ScriptCode>(options));
-  loaded->file = read_script(std::move(records), loaded->code->operators, loaded->load_hooks(options));
+  if (has_bytecode(*records) && (options.from_bytecode || !has_code(*records))) {
+    loaded->file =
+        read_mobile(std::move(records), loaded->code->operators, loaded->load_hooks(options)).script;
+  } else {
+    loaded->file = read_script(std::move(records), loaded->code->operators, loaded->load_hooks(options));
+  }
   loaded->note_training();
   IValue root = loaded->file.module;
   return {std::move(loaded), std::move(root), {}};
@@ -209,6 +216,24 @@ void save_script(const ScriptModule& module, const std::string& path,
   AtomicFile out(path);
   write_script_module(module, out, top_folder_of(path), extra_files, progress);
   out.commit();
+}
+
+void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options,
+                 Progress& progress) {
+  ScriptModule::Loaded& loaded = *module.loaded_;
+  const std::unique_lock lock(loaded.mutex);
+  ExtraFiles extras;
+  for (const auto& [name, contents] : options.extra_files) extras[name] = contents;
+  AtomicFile out(path);
+  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(), progress,
+               options.version);
+  out.commit();
+}
+
+std::vector<std::string> export_opnames(const ScriptModule& module) {
+  ScriptModule::Loaded& loaded = *module.loaded_;
+  const std::unique_lock lock(loaded.mutex);
+  return bytecode::operator_names(bytecode::export_program(*loaded.file.unit, module.object_, 8));
 }
 
 }  // namespace flambeau::script

@@ -236,27 +236,51 @@ std::string script_graph(const ModelSource& source, const std::string& method) {
                        [&, &of = part, &called = name] { return module.submodule(of).graph(called); });
 }
 
-void convert_script(const ScriptConversion& options, const CommonOptions& common) {
-  ProgressBar progress(common.quiet || common.json);
-  script::ScriptModule module = open_script({options.from, nullptr, true}, common, true);
-  std::vector<std::pair<std::string, std::string>> extras;
-  for (const std::string& name : module.extra_files()) extras.emplace_back(name, module.extra_file(name));
-  with_location("file", options.from, [&] {
-    if (!options.methods.empty()) module.keep_methods(options.methods);
-    if (options.dtype) module.to(*options.dtype);
-    script::save_script(module, options.to, extras, progress);
-  });
+namespace {
+
+void report_saved(const script::ScriptModule& module, const std::string& from, const std::string& to,
+                  std::string_view what, const CommonOptions& common) {
   if (common.json) {
     json::Value value;
-    value.set("input", options.from);
-    value.set("output", options.to);
-    value.set("kind", "torchscript");
+    value.set("input", from);
+    value.set("output", to);
+    value.set("kind", what);
     value.set("modules", static_cast<uint64_t>(module.modules().size()));
     print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{}: a TorchScript module, {} (--weights-only would write its tensors alone)\n",
-               styled(printable(options.to, 400), Style::kBold), counted(module.modules().size(), "module"));
+    fmt::print("{}: a {} module, {} (--weights-only would write its tensors alone)\n",
+               styled(printable(to, 400), Style::kBold), what, counted(module.modules().size(), "module"));
   }
+}
+
+std::vector<std::pair<std::string, std::string>> extra_files_of(const script::ScriptModule& module) {
+  std::vector<std::pair<std::string, std::string>> extras;
+  for (const std::string& name : module.extra_files()) extras.emplace_back(name, module.extra_file(name));
+  return extras;
+}
+
+}  // namespace
+
+void convert_script(const ScriptConversion& options, const CommonOptions& common) {
+  ProgressBar progress(common.quiet || common.json);
+  script::ScriptModule module = open_script({options.from, nullptr, true}, common, true);
+  with_location("file", options.from, [&] {
+    if (!options.methods.empty()) module.keep_methods(options.methods);
+    if (options.dtype) module.to(*options.dtype);
+    script::save_script(module, options.to, extra_files_of(module), progress);
+  });
+  report_saved(module, options.from, options.to, "TorchScript", common);
+}
+
+void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
+                        const CommonOptions& common) {
+  ProgressBar progress(common.quiet || common.json);
+  const script::ScriptModule module = open_script({from, nullptr, true}, common, true);
+  script::MobileSaveOptions options;
+  if (!version.empty()) options.version = std::stoll(version);
+  options.extra_files = extra_files_of(module);
+  with_location("file", from, [&] { script::save_mobile(module, to, options, progress); });
+  report_saved(module, from, to, "mobile", common);
 }
 
 }  // namespace flambeau::cli

@@ -41,6 +41,8 @@ class ZipStorages final : public PersistentSource {
   std::shared_ptr<Storage> open(const StorageId& id, size_t word) const {
     const std::string name = fmt::format("{}/{}", folder_, id.key);
     const zip::Entry* entry = archive_->find(name);
+    // The first mobile modules of version 5 have whole names for keys: "constants/0".
+    if (entry == nullptr && id.key.starts_with(folder_ + "/")) entry = archive_->find(id.key);
     // TorchScript writes an empty record for what has no bytes, torch.save none.
     if (id.device.is_meta() && (entry == nullptr || entry->size == 0)) return Storage::meta(id.byte_count);
     if (entry == nullptr) {

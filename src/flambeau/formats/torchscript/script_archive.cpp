@@ -50,7 +50,8 @@ int64_t checked_version(const RecordArchive& records) {
                 "a newer Flambeau may know it");
   }
   for (const std::string_view name : {"data.pkl", "constants.pkl"}) {
-    if (!records.has(name)) {
+    const bool may_lack = name == "constants.pkl" && records.has("bytecode.pkl");
+    if (!records.has(name) && !may_lack) {
       corrupt(fmt::format("the record '{}' of a TorchScript module is missing", name),
               "the file is incomplete: get it again");
     }
@@ -118,6 +119,7 @@ IValue ScriptArchive::read_pickle(ValueReader& reader, std::string_view name) co
 }
 
 std::vector<IValue> ScriptArchive::read_constants(ValueReader& reader) const {
+  if (!records_->has("constants.pkl")) return {};  // bytecode has its own
   const IValue constants = read_pickle(reader, "constants");
   if (!constants.is(IValue::Tag::kTuple)) corrupt("the archive's constants should be a tuple");
   return constants.items();

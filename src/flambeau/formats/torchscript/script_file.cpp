@@ -1,10 +1,18 @@
 #include "flambeau/formats/torchscript/script_file.h"
 
 #include "flambeau/archive/zip/writer.h"
+#include "flambeau/formats/mobile/bytecode_writer.h"
+#include "flambeau/script/bytecode/export.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::script {
+namespace {
+
+// Of bytecode.
+constexpr int64_t kLastVersionWithOwnStorages = 4;
+
+}  // namespace
 
 ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
                        std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks) {
@@ -27,10 +35,15 @@ ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
 }
 
 void write_script(ByteSink& sink, const ScriptFile& file, const IValue& module, const ExtraFiles& extra_files,
-                  const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress) {
+                  const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress,
+                  std::optional<int64_t> bytecode_version) {
   ScriptParts parts;
   parts.module = module;
   parts.extra_files = extra_files;
+  if (bytecode_version) {
+    parts.bytecode = bytecode_value(bytecode::export_program(*file.unit, module, *bytecode_version));
+    parts.has_own_storages = *bytecode_version <= kLastVersionWithOwnStorages;
+  }
   const std::string root = module.as_object().type->qualified_name();
   const auto print = [&](const std::vector<ValuePickler::Met>& met) {
     return print_code(*file.unit, met, root);

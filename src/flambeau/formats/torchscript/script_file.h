@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "flambeau/archive/record_archive.h"
@@ -29,8 +30,11 @@ ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
 
 // Compiles and prints all code that the module needs, which is the file's or one inside of it: what
 // torch.jit.save gives for torch.jit.load of the file. Throws what ScriptWriter and print_code throw.
+// With `bytecode_version`, also bytecode of it: what _save_for_lite_interpreter gives. Throws what
+// export_program throws then.
 void write_script(ByteSink& sink, const ScriptFile& file, const IValue& module, const ExtraFiles& extra_files,
-                  const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress);
+                  const ScriptWriterOptions& options, const SaveHooks& hooks, Progress& progress,
+                  std::optional<int64_t> bytecode_version = {});
 
 // The archive as it is, record by record, under another folder's name. With the same name, and where
 // PyTorch's writer made it, the bytes are the same.

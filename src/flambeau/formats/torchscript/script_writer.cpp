@@ -23,11 +23,15 @@ void add_text_record(zip::Writer& writer, const std::string& name, std::string_v
   }
 }
 
-// The storages of a pickle, then the pickle.
+// The storages of a pickle, then the pickle. `shared`: where storages of several have one folder, what names
+// them.
 void add_values(zip::Writer& writer, std::string_view name, const std::string& bytes,
-                const std::vector<Tensor>& storages, bool with_data, Progress& progress) {
+                const std::vector<Tensor>& storages, bool with_data, Progress& progress,
+                SharedStorages* shared = nullptr) {
   for (size_t key = 0; key < storages.size(); ++key) {
-    const std::string record = fmt::format("{}/{}", name, key);
+    const std::string record = shared != nullptr
+                                   ? fmt::format("constants/{}", shared->name_of(storages[key]).first)
+                                   : fmt::format("{}/{}", name, key);
     const std::shared_ptr<Storage>& storage = storages[key].storage();
     if (!with_data || storages[key].is_meta()) {
       writer.add(record, {});
@@ -67,9 +71,17 @@ void ScriptWriter::write(const ScriptParts& parts, const PrintCode& print, const
     add_text_record(writer, name, file.text);
     add_text_record(writer, name + ".debug_pkl", debug.pickle(file.origins));
   }
-  ValuePickler constants(hooks_, kept_);
+  SharedStorages storages;
+  const bool is_mobile = !parts.bytecode.is_none();
+  SharedStorages* const shared = is_mobile && !parts.has_own_storages ? &storages : nullptr;
+  ValuePickler constants(hooks_, kept_, shared);
   const std::string constants_bytes = constants.pickle(IValue::tuple(code.constants));
-  add_values(writer, "constants", constants_bytes, constants.storages(), true, progress);
+  add_values(writer, "constants", constants_bytes, constants.storages(), true, progress, shared);
+  if (is_mobile) {
+    ValuePickler bytecode(hooks_, kept_, shared);
+    const std::string bytecode_bytes = bytecode.pickle(parts.bytecode);
+    add_values(writer, "bytecode", bytecode_bytes, bytecode.storages(), true, progress, shared);
+  }
   if (!parts.traced_inputs.is_none()) {
     ValuePickler inputs(hooks_, kept_);
     const std::string inputs_bytes = inputs.pickle(parts.traced_inputs);

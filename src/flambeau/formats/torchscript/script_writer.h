@@ -24,7 +24,9 @@ using PrintCode = std::function<PrintedCode(const std::vector<ValuePickler::Met>
 struct ScriptParts {
   IValue module;
   ExtraFiles extra_files = {};
-  IValue traced_inputs = {};  // None for none
+  IValue traced_inputs = {};      // None for none
+  IValue bytecode = {};           // of a mobile module, what bytecode.pkl holds; None for none
+  bool has_own_storages = false;  // bytecode's tensors are beside it, as until version 4
 };
 
 struct ScriptWriterOptions {

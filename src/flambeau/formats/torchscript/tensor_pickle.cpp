@@ -73,12 +73,20 @@ Node* ValuePickler::save_storage(const Tensor& tensor) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("a tensor of {} cannot be saved in a TorchScript archive", info.name));
   }
-  Node* key = tree_.string(std::to_string(storages_.size()));
+  auto [name, is_new] =
+      shared_ != nullptr ? shared_->name_of(tensor) : std::pair(std::to_string(storages_.size()), true);
+  Node* key = tree_.string(name);
   const auto count = static_cast<int64_t>(tensor.storage()->size() / info.size);
   node = tree_.persistent(tree_.tuple({tree_.string("storage"), tree_.global("torch", info.storage), key,
                                        tree_.string(tensor.device().to_string()), tree_.integer(count)}));
-  storages_.push_back(tensor);
+  if (is_new) storages_.push_back(tensor);
   return node;
+}
+
+std::pair<std::string, bool> SharedStorages::name_of(const Tensor& tensor) {
+  const auto [place, is_new] = numbers.try_emplace(tensor.storage().get(), tensors.size());
+  if (is_new) tensors.push_back(tensor);
+  return {fmt::format("{}.storage", place->second), is_new};
 }
 
 }  // namespace flambeau::script

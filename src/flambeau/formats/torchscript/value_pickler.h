@@ -25,16 +25,26 @@ struct SaveHooks {
   std::function<IValue(const Function& get_state, const IValue& object)> get_state;
 };
 
+// The storages of several pickles that lie in one folder: those of mobile modules have names of their own.
+struct SharedStorages {
+  std::unordered_map<const Storage*, size_t> numbers = {};
+  std::vector<Tensor> tensors = {};  // by number; keeps storages, so that no two have one address
+  // "0.storage"; is new when there was no such storage before.
+  std::pair<std::string, bool> name_of(const Tensor& tensor);
+};
+
 class ValuePickler {
  public:
-  // `kept`: what objects whose __setstate__ never ran were saved with.
-  ValuePickler(const SaveHooks& hooks, const KeptStates& kept) : hooks_(hooks), kept_(kept) {}
+  // `kept`: what objects whose __setstate__ never ran were saved with. `shared`, when given, names storages.
+  ValuePickler(const SaveHooks& hooks, const KeptStates& kept, SharedStorages* shared = nullptr)
+      : hooks_(hooks), kept_(kept), shared_(shared) {}
 
   // The bytes of a pickle with that value. Throws Error(kUnsupported, kInvalidArgument, kLimit) for what no
   // archive can hold, naming the attribute.
   std::string pickle(const IValue& value);
 
-  // One tensor for each of the storages, in the order of their keys "0", "1", ...: of the last pickle.
+  // One tensor for each of the storages, in the order of their keys "0", "1", ...: of the last pickle. Where
+  // storages are shared, those that were new.
   const std::vector<Tensor>& storages() const { return storages_; }
   // The classes of the objects, in the order of their appearance: of the last pickle. Those of PyTorch's own
   // are null, and only have a name.
@@ -67,6 +77,7 @@ class ValuePickler {
 
   const SaveHooks& hooks_;
   const KeptStates& kept_;
+  SharedStorages* shared_;
   pickle::Tree tree_;
   std::unordered_map<const void*, pickle::Node*> done_;  // null while it is being written
   std::unordered_map<const Storage*, pickle::Node*> storage_nodes_;

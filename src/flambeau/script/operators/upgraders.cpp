@@ -166,4 +166,6 @@ int64_t least_archive_version(const OperatorName& name) {
   return found == nullptr ? 0 : found->changed_in;
 }
 
+bool applies_to_bytecode(const Upgrader& upgrader) { return upgrader.operator_name != "aten::full"; }
+
 }  // namespace flambeau::script

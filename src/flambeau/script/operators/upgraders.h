@@ -31,5 +31,7 @@ std::span<const Upgrader> upgraders();
 const Upgrader* find_upgrader(const OperatorName& name, int64_t archive_version);
 // The least version of an archive that may hold a node of that overload as it is now; 0 when any may.
 int64_t least_archive_version(const OperatorName& name);
+// Whether it is also for bytecode, where PyTorch never had one for aten::full.
+bool applies_to_bytecode(const Upgrader& upgrader);
 
 }  // namespace flambeau::script

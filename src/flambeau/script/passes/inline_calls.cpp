@@ -57,8 +57,12 @@ std::string module_path(const Value* object) {
 }  // namespace
 
 void inline_calls(ir::Graph& graph, const Unit& unit, size_t most_nodes) {
+  inline_calls(graph, unit, [](const Function& callee) { return callee.graph(); }, most_nodes);
+}
+
+void inline_calls(ir::Graph& graph, const Unit& unit, const CalleeGraphs& graph_of, size_t most_nodes) {
   for (Node* node = graph.block().first(); node != nullptr;) {
-    if (node->subgraph != nullptr) inline_calls(*node->subgraph, unit, most_nodes);
+    if (node->subgraph != nullptr) inline_calls(*node->subgraph, unit, graph_of, most_nodes);
     const Function* callee = callee_of(*node, unit);
     if (callee == nullptr) {
       node = ir::next_inside(node, graph.block());
@@ -79,7 +83,7 @@ void inline_calls(ir::Graph& graph, const Unit& unit, size_t most_nodes) {
     ir::Block* block = node->block();
     graph.set_insert_point(node);
     const auto arguments = is_function ? node->inputs().subspan(1) : node->inputs();
-    const std::vector<Value*> outputs = graph.inline_graph(*callee->graph(), arguments, frame);
+    const std::vector<Value*> outputs = graph.inline_graph(*graph_of(*callee), arguments, frame);
     if (outputs.size() != 1) {
       throw Error(ErrorCode::kInternal, fmt::format("{} gives {} values; a function gives one",
                                                     printable(callee->qualified_name()), outputs.size()));

@@ -2,6 +2,7 @@
 // which are run when a function is loaded, and in which order.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "flambeau/script/ir/graph.h"
@@ -9,6 +10,7 @@
 
 namespace flambeau::script {
 
+class Function;
 class Unit;
 
 // Replaces kStore and kLoad by values: what branches and loops assign becomes their outputs. Loops come with
@@ -59,5 +61,13 @@ void eliminate_dead_code(ir::Graph& graph);
 // Replaces calls of functions and methods by what they do, throughout; calls through interfaces stay. Throws
 // Error(kUnsupported) for a function that calls itself, Error(kLimit) for a graph that becomes too large.
 void inline_calls(ir::Graph& graph, const Unit& unit, size_t most_nodes = ir::kMostNodes);
+// The same with graphs of one's own for what is called.
+using CalleeGraphs = std::function<std::shared_ptr<const ir::Graph>(const Function& callee)>;
+void inline_calls(ir::Graph& graph, const Unit& unit, const CalleeGraphs& graph_of,
+                  size_t most_nodes = ir::kMostNodes);
+
+// Tests for None that types settle, casts to what a value is, sums with 0 and the like, as PyTorch does it
+// before constants are propagated through what was inlined. True when something changed.
+bool simplify_nodes(ir::Graph& graph, const Unit& unit);
 
 }  // namespace flambeau::script

@@ -1,0 +1,178 @@
+#include "flambeau/script/bytecode/export.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "flambeau/base/error.h"
+#include "flambeau/script/bytecode/emit.h"
+#include "flambeau/script/ir/walk.h"
+#include "flambeau/script/operators/native_classes.h"
+#include "flambeau/script/passes/passes.h"
+#include "flambeau/script/types/text.h"
+#include "flambeau/script/values/boxes.h"
+
+namespace flambeau::script::bytecode {
+namespace {
+
+struct Method {
+  IValue owner;
+  std::shared_ptr<Function> function;
+};
+
+const Class& class_of_object(const IValue& object) { return *object.as_object().type; }
+
+bool is_script_object(const IValue& value) {
+  return value.is(IValue::Tag::kObject) && !is_native_class(class_of_object(value).qualified_name());
+}
+
+// Objects inside of objects, as deep as there are no __getstate__ and __setstate__.
+void gather_state_methods(const IValue& module, std::deque<Method>& methods) {
+  std::vector<IValue> left{module};
+  std::unordered_set<const void*> seen;
+  while (!left.empty()) {
+    const IValue object = std::move(left.back());
+    left.pop_back();
+    const Class& type = class_of_object(object);
+    const std::shared_ptr<Function>* const set = type.find_method("__setstate__");
+    const std::shared_ptr<Function>* const get = type.find_method("__getstate__");
+    if (set != nullptr && get != nullptr) {
+      methods.push_back({object, *set});
+      methods.push_back({object, *get});
+      continue;
+    }
+    // One that was seen adds nothing new.
+    if (!seen.insert(object.identity()).second) continue;
+    for (const IValue& slot : object.as_object().slots) {
+      if (is_script_object(slot)) left.push_back(slot);
+    }
+  }
+}
+
+// Itself and modules inside of it, each once.
+std::vector<IValue> modules_of(const IValue& module) {
+  std::vector<IValue> found;
+  std::unordered_set<const void*> seen;
+  std::vector<IValue> left{module};
+  while (!left.empty()) {
+    const IValue next = std::move(left.back());
+    left.pop_back();
+    if (!seen.insert(next.identity()).second) continue;
+    found.push_back(next);
+    const std::vector<IValue>& slots = next.as_object().slots;
+    for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+      if (is_script_object(*slot) && class_of_object(*slot).is_module()) left.push_back(*slot);
+    }
+  }
+  return found;
+}
+
+std::set<std::string> called_by_interface(const ir::Graph& graph, const Unit& unit) {
+  std::set<std::string> names;
+  ir::for_each_node(graph.block(), [&](const ir::Node& node) {
+    if (!node.is(ir::NodeKind::kCallMethod) || !node.input(0)->type().is(TypeKind::kClass)) return;
+    const std::shared_ptr<Class> type = unit.find_class(node.input(0)->type().name());
+    if (type != nullptr && type->is_interface()) names.insert(node.name);
+  });
+  return names;
+}
+
+// What is called is inlined as PyTorch's executor would run it: simplified, its constants propagated.
+class SimplifiedGraphs {
+ public:
+  explicit SimplifiedGraphs(const Unit& unit) : unit_(unit) {}
+
+  void inline_into(ir::Graph& graph) {
+    inline_calls(graph, unit_, [this](const Function& callee) { return get(callee); });
+  }
+
+ private:
+  std::shared_ptr<const ir::Graph> get(const Function& function) {
+    const auto [place, is_new] = done_.try_emplace(&function, nullptr);
+    if (!is_new && place->second != nullptr) return place->second;
+    if (!is_new || ++depth_ > kMostDepth) {
+      throw Error(ErrorCode::kUnsupported, fmt::format("{} calls itself, or others too deep, to be inlined",
+                                                       printable(function.qualified_name())));
+    }
+    const std::shared_ptr<ir::Graph> graph = function.graph()->copy();
+    inline_into(*graph);
+    simplify_nodes(*graph, unit_);
+    propagate_constants(*graph, unit_, unit_.evaluator());
+    pool_constants(*graph);
+    --depth_;
+    done_[&function] = graph;
+    return graph;
+  }
+
+  static constexpr int kMostDepth = 300;
+  const Unit& unit_;
+  std::unordered_map<const Function*, std::shared_ptr<const ir::Graph>> done_;
+  int depth_ = 0;
+};
+
+FunctionSchema schema_of(const Signature& signature) {
+  FunctionSchema schema;
+  for (const Argument& argument : signature.arguments) {
+    if (argument.is_kwarg_only) {
+      throw Error(ErrorCode::kUnsupported, fmt::format("the argument '{}' can be given by its name alone, "
+                                                       "which mobile modules do not have",
+                                                       printable(argument.name)));
+    }
+    schema.arguments.push_back({argument.name, annotation_text(argument.type),
+                                argument.default_value ? *argument.default_value : IValue()});
+  }
+  for (const Type& result : signature.returns) schema.returns.push_back({"", annotation_text(result), {}});
+  return schema;
+}
+
+}  // namespace
+
+Program export_program(const Unit& unit, const IValue& module, int64_t version) {
+  Program program;
+  program.version = version;
+  const EmitMode mode = emit_mode(version);
+  std::deque<Method> left;
+  for (const std::shared_ptr<Function>& method : class_of_object(module).methods)
+    left.push_back({module, method});
+  gather_state_methods(module, left);
+  SimplifiedGraphs graphs(unit);
+  std::set<std::pair<std::string, const Function*>> done;
+  while (!left.empty()) {
+    const Method method = std::move(left.front());
+    left.pop_front();
+    const std::string& owner = class_of_object(method.owner).qualified_name();
+    if (!done.insert({owner, method.function.get()}).second) continue;
+    const std::string name = fmt::format("{}.{}", owner, method.function->name());
+    with_location("method", printable(name), [&] {
+      const std::shared_ptr<ir::Graph> graph = method.function->graph()->copy();
+      graphs.inline_into(*graph);
+      const std::set<std::string> called = called_by_interface(*graph, unit);
+      if (!called.empty()) {
+        for (const IValue& inner : modules_of(method.owner)) {
+          for (const std::shared_ptr<Function>& candidate : class_of_object(inner).methods) {
+            if (called.contains(std::string(candidate->name()))) left.push_back({inner, candidate});
+          }
+        }
+      }
+      Code code = emit(*graph, unit, mode);
+      code.name = name;
+      code.schema = schema_of(method.function->signature());
+      program.functions.push_back(std::move(code));
+    });
+  }
+  return program;
+}
+
+std::vector<std::string> operator_names(const Program& program) {
+  std::set<std::string> names;
+  for (const Code& code : program.functions) {
+    for (const OperatorUse& use : code.operators)
+      names.insert(use.overload.empty() ? use.name : fmt::format("{}.{}", use.name, use.overload));
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace flambeau::script::bytecode
