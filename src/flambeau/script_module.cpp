@@ -8,7 +8,6 @@
 #include <set>
 
 #include "flambeau/base/error.h"
-#include "flambeau/interpreter/evaluator.h"
 #include "flambeau/script/ir/text.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/reachable.h"

@@ -12,7 +12,7 @@ namespace flambeau::cli {
 namespace {
 
 int run_opnames(const std::string& file, const CommonOptions& common) {
-  const script::ScriptModule module = open_script(file, common);
+  const script::ScriptModule module = open_script({file, nullptr, true}, common);
   const std::vector<std::string> names =
       with_location("file", file, [&] { return script::export_opnames(module); });
   if (common.json) {

@@ -77,6 +77,9 @@ struct ScriptConversion {
   std::vector<std::string> methods;  // that stay; all of them where none is named
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
+// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
+void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
+                        const CommonOptions& common);
 
 // The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,

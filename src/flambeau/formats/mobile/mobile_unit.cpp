@@ -82,7 +82,7 @@ std::shared_ptr<Function> MobileUnit::make_method(const std::shared_ptr<State>& 
 bool MobileUnit::resolve(const std::shared_ptr<State>& state, Unit& unit, std::string_view name) {
   const std::string key(name);
   if (is_native_class(name)) {
-    unit.add(make_native_class(name));
+    unit.add(make_native_class(unit, name));
     return true;
   }
   const auto shape = state->shapes.find(key);
