@@ -94,8 +94,6 @@ struct ScriptFrame {
   std::string original;     // "model.py:34"
 };
 
-struct MobileSaveOptions;
-
 // A module, or one inside of it: copies are the same module. Any number of threads may use one at once. They
 // run its methods at the same time, unless these change attributes: then they take turns.
 class ScriptModule {

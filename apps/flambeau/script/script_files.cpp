@@ -281,7 +281,7 @@ void save_mobile_script(const std::string& from, const std::string& to, const st
   if (!version.empty()) options.version = std::stoll(version);
   options.extra_files = extra_files_of(module);
   with_location("file", from, [&] { script::save_mobile(module, to, options, progress); });
-  report_saved(module, from, to, "mobile", common);
+  report_saved(module, from, to, "a mobile module", common);
 }
 
 }  // namespace flambeau::cli

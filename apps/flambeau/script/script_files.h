@@ -81,10 +81,6 @@ void convert_script(const ScriptConversion& options, const CommonOptions& common
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
                         const CommonOptions& common);
 
-// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
-void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
-                        const CommonOptions& common);
-
 // diff: classes, attributes and methods of two modules. Rows as those of programs.
 struct ScriptDifference {
   std::string part;  // "module", "attribute", "method"

@@ -102,7 +102,7 @@ void run_batch_norm_gradient(Context& context, const Tensor& gradient, const Ten
     }
     const Tensor g = packed_as(context, gradient, wide);
     const Tensor x = packed_as(context, input, wide);
-    std::optional<PackedGradient> result;
+    std::optional<PackedOutput> result;
     if (of_input.defined()) result.emplace(context, of_input, wide);
     T* const into = result ? result->template data<T>() : nullptr;
     ScratchVector<T> weight_sums(static_cast<size_t>(channels)), bias_sums(static_cast<size_t>(channels));
@@ -263,7 +263,7 @@ void run_group_norm_gradient(Context& context, const Tensor& gradient, const Ten
     const Tensor means = packed_as(context, mean, wide);
     const Tensor scales = packed_as(context, rstd, wide);
     const std::vector<T> weights = by_channel<T>(context, weight, wide, channels, "weight");
-    std::optional<PackedGradient> result;
+    std::optional<PackedOutput> result;
     if (of_input.defined()) result.emplace(context, of_input, wide);
     T* const into = result ? result->template data<T>() : nullptr;
     const auto count = static_cast<size_t>(batch * channels);

@@ -52,7 +52,7 @@ void cdist_gradient_kernel(Context& context, const Tensor& gradient, const Tenso
     const Tensor b = packed_as(context, broadcast_view(x2, second), wide);
     const Tensor g = packed_as(context, gradient, wide);
     const Tensor far = packed_as(context, distances, wide);
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     const int64_t rows = out.sizes()[rank - 2], columns = second[rank - 2], length = out.sizes()[rank - 1];
     const auto power = static_cast<T>(p);
@@ -86,7 +86,7 @@ void pdist_gradient_kernel(Context& context, const Tensor& gradient, const Tenso
     const Tensor x = packed_as(context, self, wide);
     const Tensor g = packed_as(context, gradient, wide);
     const Tensor far = packed_as(context, distances, wide);
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     const int64_t rows = self.sizes()[0], length = self.sizes()[1];
     int64_t pair = 0;
@@ -126,7 +126,7 @@ void weight_norm_gradient_kernel(Context& context, const Tensor& gradient, const
     const Tensor change = packed_as(context, gradient, wide);
     const Tensor lengths = packed_as(context, g, wide);
     const Tensor norm = packed_as(context, norms, wide);
-    PackedGradient made(context, of_v, wide), scales(context, of_g, wide);
+    PackedOutput made(context, of_v, wide), scales(context, of_g, wide);
     const bool is_whole = dim == -1;
     const size_t at = is_whole ? 0 : wrap_dim(dim, v.dim());
     const int64_t outer = is_whole ? 1 : product_of(v.sizes(), 0, at);

@@ -65,7 +65,7 @@ void embedding_gradient_kernel(Context& context, const Tensor& gradient, const T
     require_rows(into, rows);
     const std::vector<double> shares = by_count ? shares_by_count(into, rows) : std::vector<double>();
     const Tensor g = packed_as(context, gradient, wide);
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     add_rows<T>(context, g.data<T>(), to, out.sizes()[1], {}, into, shares, padding);
     made.finish();
@@ -134,7 +134,7 @@ void run_bag_gradient(Context& context, const Tensor& gradient, const Tensor& in
   with_floats("embedding_bag_backward", gradient.dtype(), [&]<typename T>(T, DType wide) {
     const Tensor g = packed_as(context, gradient, wide);
     const int64_t bag_count = gradient.sizes()[0], width = gradient.sizes()[1];
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     const std::vector<int64_t> sizes = read_indices(bag_size);
     if (mode == kBagMax) {
@@ -222,7 +222,7 @@ void sample_weights_kernel(Context& context, const Tensor& gradient, const Tenso
                 const std::vector<int64_t> bags = bags_of(offsets, offset2bag, rows.size());
                 require_rows(rows, weight.sizes()[0]);
                 require_rows(bags, gradient.sizes()[0]);
-                PackedGradient made(context, out, wide);
+                PackedOutput made(context, out, wide);
                 T* const to = made.data<T>();
                 const int64_t width = gradient.sizes()[1];
                 for_each_part(context, static_cast<int64_t>(rows.size()), width, [&](int64_t i) {

@@ -150,9 +150,9 @@ std::tuple<Value, Value> grid_gradient(Context& context, const Tensor& gradient,
   with_floats("grid_sampler_backward", input.dtype(), [&]<typename T>(T, DType wide) {
     const Tensor g = packed_as(context, gradient, wide), x = packed_as(context, input, wide);
     const Tensor places = packed_as(context, grid, wide);
-    PackedGradient moves(context, of_grid, wide);
+    PackedOutput moves(context, of_grid, wide);
     T* const move = moves.zeros<T>();
-    std::optional<PackedGradient> made;
+    std::optional<PackedOutput> made;
     if (mask[0]) made.emplace(context, of_input, wide);
     T* const into = made ? made->template zeros<T>() : nullptr;
     const std::span<const int64_t> sizes = x.sizes().span().subspan(2);

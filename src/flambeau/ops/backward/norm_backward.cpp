@@ -103,7 +103,7 @@ void run_norm_gradient(Context& context, const Tensor& gradient, const Tensor& i
     if (mean != nullptr && means.element_count() != rows) {
       fail_argument("layer_norm_backward: one mean is needed for each row");
     }
-    std::optional<PackedGradient> result;
+    std::optional<PackedOutput> result;
     if (to.of_input.defined()) result.emplace(context, to.of_input, wide);
     T* const into = result ? result->template data<T>() : nullptr;
     // Rows are shared in as many parts as there are sums of their own.

@@ -21,9 +21,9 @@ inline Tensor packed_as(Context& context, const Tensor& tensor, DType dtype) {
 }
 
 // Memory in which a result is computed, row-major and in the type it is computed in; finish() brings it home.
-class PackedGradient {
+class PackedOutput {
  public:
-  PackedGradient(Context& context, const Tensor& out, DType dtype)
+  PackedOutput(Context& context, const Tensor& out, DType dtype)
       : context_(&context),
         out_(out),
         packed_(out.dtype() == dtype && out.is_contiguous() ? out : context.allocate(dtype, out.sizes())) {}

@@ -42,7 +42,7 @@ void scatter_planes(Context& context, const Tensor& gradient, const Tensor& indi
   with_floats("max_pool_backward", out.dtype(), [&]<typename T>(T, DType wide) {
     const Tensor g = packed_as(context, gradient, wide);
     const Tensor places = packed_indices(context, indices);
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     const size_t first = out.dim() - dims;
     const int64_t planes = product_of(out.sizes(), 0, first);
@@ -100,7 +100,7 @@ void fractional_gradient_kernel(Context& context, const Tensor& gradient, const 
 void spread_windows(Context& context, const PoolShape& shape, const Tensor& gradient, Tensor& out) {
   with_floats("avg_pool_backward", out.dtype(), [&]<typename T>(T, DType wide) {
     const Tensor g = packed_as(context, gradient, wide);
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     const auto& [deep, high, across] = shape.axes;
     const int64_t pooled = deep.out * high.out * across.out;

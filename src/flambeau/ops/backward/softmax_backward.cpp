@@ -63,7 +63,7 @@ void softmax_gradient_kernel(Context& context, const Tensor& gradient, const Ten
               [&]<typename T>(T, DType wide) {
                 const Tensor grad = packed_as(context, gradient, wide);
                 const Tensor result = packed_as(context, output, wide);
-                PackedGradient made(context, out, wide);
+                PackedOutput made(context, out, wide);
                 const size_t d = wrap_dim(dim, out.dim());
                 const int64_t length = out.dim() == 0 ? 1 : out.sizes()[d];
                 const int64_t inner = out.dim() == 0 ? 1 : product_of(out.sizes(), d + 1, out.dim());
@@ -153,7 +153,7 @@ void nll_gradient_kernel(Context& context, const Tensor& gradient, const Tensor&
     const Tensor weights = weight == nullptr ? Tensor() : packed_as(context, *weight, wide);
     const std::vector<int64_t> targets = read_indices(target);
     const T whole = packed_as(context, total, wide).data<T>()[0];
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     const size_t channel = self.dim() == 1 ? 0 : 1;
     const int64_t classes = self.sizes()[channel];

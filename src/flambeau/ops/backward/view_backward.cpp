@@ -134,7 +134,7 @@ void cumprod_gradient_kernel(Context& context, const Tensor& gradient, const Ten
   with_floats("cumprod_backward", out.dtype(), [&]<typename T>(T, DType wide) {
     const Tensor g = packed_as(context, gradient, wide);
     const Tensor x = packed_as(context, input, wide);
-    PackedGradient made(context, out, wide);
+    PackedOutput made(context, out, wide);
     const size_t d = wrap_dim(dim, out.dim());
     const int64_t length = out.dim() == 0 ? 1 : out.sizes()[d];
     const int64_t inner = out.dim() == 0 ? 1 : product_of(out.sizes(), d + 1, out.dim());

@@ -154,7 +154,7 @@ void ctc_gradient_kernel(Context& context, const Tensor& gradient, const Tensor&
     const std::vector<int64_t> labels = read_indices(targets);
     const int64_t times = probs.sizes()[0], batch = probs.sizes()[1], classes = probs.sizes()[2];
     const int64_t width = alphas.sizes()[2];
-    PackedResult made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     for_each_part(context, batch, times * (width + classes) * 16, [&](int64_t n) {
       const auto at = static_cast<size_t>(n);

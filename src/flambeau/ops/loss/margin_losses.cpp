@@ -71,7 +71,7 @@ void multi_margin_kernel(Context& context, const Tensor& self, const Tensor& tar
     const Tensor weights = weight == nullptr ? Tensor() : packed_as(context, *weight, wide);
     const std::vector<int64_t> targets = read_indices(target);
     const int64_t rows = rows_of(self), classes = classes_of(self);
-    PackedResult made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.data<T>();
     double total = 0;
     WorkPoller poll;
@@ -127,7 +127,7 @@ void multi_margin_gradient_kernel(Context& context, const Tensor& gradient, cons
     const std::vector<int64_t> targets = read_indices(target);
     const int64_t rows = rows_of(self), classes = classes_of(self);
     require_gradient(gradient, rows, reduction);
-    PackedResult made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     WorkPoller poll;
     for (int64_t row = 0; row < rows; ++row) {
@@ -174,7 +174,7 @@ void multilabel_kernel(Context& context, const Tensor& self, const Tensor& targe
     const Tensor x = packed_as(context, self, wide);
     const std::vector<int64_t> targets = read_indices(target);
     const int64_t rows = rows_of(self), classes = classes_of(self);
-    PackedResult made(context, out, wide), flags(context, is_target, wide);
+    PackedOutput made(context, out, wide), flags(context, is_target, wide);
     T* const to = made.data<T>();
     T* const flag = flags.data<T>();
     double total = 0;
@@ -222,7 +222,7 @@ void multilabel_gradient_kernel(Context& context, const Tensor& gradient, const 
     const std::vector<int64_t> targets = read_indices(target);
     const int64_t rows = rows_of(self), classes = classes_of(self);
     require_gradient(gradient, rows, reduction);
-    PackedResult made(context, out, wide);
+    PackedOutput made(context, out, wide);
     T* const to = made.zeros<T>();
     WorkPoller poll;
     for (int64_t row = 0; row < rows; ++row) {

@@ -67,7 +67,7 @@ void fractional_kernel(Context& context, const Tensor& self, Numbers kernel, Num
       // Any window lies in the image, whatever was drawn; only what is no place at all is refused.
       require(std::abs(sample) <= T(1e6), "fractional_max_pool: expected samples between 0 and 1");
     }
-    PackedResult made(context, out, wide);
+    PackedOutput made(context, out, wide);
     int64_t in[3] = {1, 1, 1}, size[3] = {1, 1, 1}, pool[3] = {1, 1, 1};
     for (size_t d = 0; d < kDims; ++d) {
       in[3 - kDims + d] = self.sizes()[self.dim() - kDims + d];
