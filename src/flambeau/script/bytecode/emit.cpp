@@ -12,7 +12,7 @@
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/operators/operator_table.h"
-#include "flambeau/script/operators/promoted.h"
+#include "flambeau/script/operators/rewrites/promoted.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::script::bytecode {

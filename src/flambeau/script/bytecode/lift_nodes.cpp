@@ -7,7 +7,7 @@
 #include "flambeau/script/bytecode/lifter.h"
 #include "flambeau/script/bytecode/types.h"
 #include "flambeau/script/operators/operator_table.h"
-#include "flambeau/script/operators/promoted.h"
+#include "flambeau/script/operators/rewrites/promoted.h"
 #include "flambeau/script/types/relations.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/variables.h"

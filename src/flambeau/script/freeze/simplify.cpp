@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "flambeau/script/ir/walk.h"
-#include "flambeau/script/operators/simplifications.h"
+#include "flambeau/script/operators/rewrites/simplifications.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/script/operators/peepholes.h"
+#include "flambeau/script/operators/rewrites/peepholes.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/script/types/relations.h"
 #include "flambeau/script/unit.h"

@@ -1,4 +1,4 @@
-#include "flambeau/script/operators/peepholes.h"
+#include "flambeau/script/operators/rewrites/peepholes.h"
 
 #include <algorithm>
 #include <array>

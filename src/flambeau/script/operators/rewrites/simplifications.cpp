@@ -1,4 +1,4 @@
-#include "flambeau/script/operators/simplifications.h"
+#include "flambeau/script/operators/rewrites/simplifications.h"
 
 #include <array>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "flambeau/script/operators/promoted.h"
+#include "flambeau/script/operators/rewrites/promoted.h"
 
 #include <algorithm>
 #include <array>
