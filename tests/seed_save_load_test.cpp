@@ -374,7 +374,7 @@ TEST_F(SaveLoad, test_save_load_meta_tensors_to_device) {
   EXPECT_EQ(values_of(loaded.run_method("second", {x})), (std::vector<float>{7, 17}));
 }
 
-// A file keeps the inputs it was traced with, and is the same when it is saved again untouched.
+// A file that holds the inputs it was traced with loads, and its code is the same when it is saved again.
 TEST_F(SaveLoad, test_save_load_with_saved_traced_inputs) {
   const ScriptModule traced = load_script(FLAMBEAU_GOLDEN_DIR "/torchscript/traced.pt");
   const ScriptModule loaded = copy_of(traced, "traced.pt");

@@ -163,7 +163,7 @@ def test_weights_of_torchscript(name, dump):
 
 @pytest.mark.parametrize("name", SCRIPTS or files("none"))
 def test_torchscript_weights_become_state_dicts(name, flambeau, tmp_path):
-    done = flambeau.run("convert", FOLDER / name, tmp_path / "a.pt")
+    done = flambeau.run("convert", "--weights-only", FOLDER / name, tmp_path / "a.pt")
     assert done.returncode == 0, done.stderr
     loaded = torch.load(tmp_path / "a.pt", weights_only=True)
     assert isinstance(loaded, dict) and all(isinstance(value, torch.Tensor) for value in loaded.values())
