@@ -22,14 +22,16 @@ FLAMBEAU_INLINE float quick_rest(float a, float b) {
 #if defined(__FMA__)
   const float quotient = a / b;
   float rest = std::fma(-std::trunc(quotient), b, a);
-  const bool is_known = (magnitude(quotient) < 0x1p23F) & (magnitude(b) < kInfF);
+  const bool is_near = magnitude(quotient) < 0x1p23F, is_finite = magnitude(b) < kInfF;
+  const bool is_known = is_near & is_finite;
   const float back = with_sign(magnitude(b), a);
   rest = rest * with_sign(1.0F, a) < 0.0F ? rest + back : rest;
   return is_known ? with_sign(magnitude(rest), a) : std::numeric_limits<float>::quiet_NaN();
 #else
   // The product of the whole quotient with the divisor is exact in double.
   const double x = a, y = b, quotient = x / y;
-  const bool is_known = (magnitude(quotient) < 0x1p28) & (magnitude(b) < kInfF);
+  const bool is_near = magnitude(quotient) < 0x1p28, is_finite = magnitude(b) < kInfF;
+  const bool is_known = is_near & is_finite;
   const double whole = static_cast<double>(static_cast<int32_t>(is_known ? quotient : 0.0));
   double rest = x - whole * y;
   rest = rest * with_sign(1.0, x) < 0.0 ? rest + with_sign(magnitude(y), x) : rest;
@@ -41,7 +43,8 @@ FLAMBEAU_INLINE double quick_rest(double a, double b) {
 #if defined(__FMA__)
   const double quotient = a / b;
   double rest = std::fma(-std::trunc(quotient), b, a);
-  const bool is_known = (magnitude(quotient) < 0x1p52) & (magnitude(b) < kInfD);
+  const bool is_near = magnitude(quotient) < 0x1p52, is_finite = magnitude(b) < kInfD;
+  const bool is_known = is_near & is_finite;
   const double back = with_sign(magnitude(b), a);
   rest = rest * with_sign(1.0, a) < 0.0 ? rest + back : rest;
   return is_known ? with_sign(magnitude(rest), a) : std::numeric_limits<double>::quiet_NaN();

@@ -110,7 +110,7 @@ FLAMBEAU_INLINE double pow_of(double x, double exponent) {
   const double whole = rounded(exponent);
   const double half = 0.5 * exponent;
   const bool odd = (whole == exponent) & (rounded(half) != half);
-  y = (x < 0.0) & (whole != exponent) & (a != kInfD) ? std::numeric_limits<double>::quiet_NaN() : y;
+  y = ((x < 0.0) & (whole != exponent) & (a != kInfD)) ? std::numeric_limits<double>::quiet_NaN() : y;
   // The sign of x, that of -0 included.
   y = odd ? with_sign(y, x) : y;
   y = (x == 1.0) | (exponent == 0.0) | ((a == 1.0) & (magnitude(exponent) == kInfD)) ? 1.0 : y;
