@@ -26,6 +26,7 @@ using flambeau::c::guarded;
 using flambeau::c::kind_of;
 using flambeau::c::last_failure;
 using flambeau::c::read_dtype;
+using flambeau::c::read_plain;
 using flambeau::c::require;
 
 // The texts of a leaf in the form C takes them.
@@ -70,24 +71,9 @@ std::span<const int64_t> read_numbers(int32_t dim, const int64_t* numbers, std::
 }
 
 Value read_value(const flambeau_value& value, size_t index) {
-  const int32_t kind = kind_of(value);
-  switch (kind) {
-    case FLAMBEAU_NONE:
-      return {};
-    case FLAMBEAU_TENSOR_VALUE:
-      require(value.as.tensor != nullptr, fmt::format("input {} is a tensor that is NULL", index));
-      return value.as.tensor->tensor;
-    case FLAMBEAU_INT_VALUE:
-      return value.as.integer;
-    case FLAMBEAU_FLOAT_VALUE:
-      return value.as.number;
-    case FLAMBEAU_BOOL_VALUE:
-      return value.as.flag != 0;
-    case FLAMBEAU_STRING_VALUE:
-      require(value.as.text != nullptr, fmt::format("input {} is a string that is NULL", index));
-      return value.as.text;
-  }
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("input {} is of the unknown kind {}", index, kind));
+  const std::string what = fmt::format("input {}", index);
+  if (std::optional<Value> plain = read_plain<Value>(value, what)) return *std::move(plain);
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is of the unknown kind {}", what, kind_of(value)));
 }
 
 flambeau_value make_value(const Value& value) {

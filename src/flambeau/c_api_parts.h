@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,29 @@ inline void require(bool condition, std::string_view message) {
 DType read_dtype(int32_t number);
 // A caller in C can write any number there.
 int32_t kind_of(const flambeau_value& value);
+// A value without others in it, as programs and scripts hold it; nothing for another kind. Throws
+// Error(kInvalidArgument) that says what is NULL.
+template <typename Made>
+std::optional<Made> read_plain(const flambeau_value& value, const std::string& what) {
+  switch (kind_of(value)) {
+    case FLAMBEAU_NONE:
+      return Made();
+    case FLAMBEAU_TENSOR_VALUE:
+      require(value.as.tensor != nullptr, what + " is a tensor that is NULL");
+      return Made(value.as.tensor->tensor);
+    case FLAMBEAU_INT_VALUE:
+      return Made(value.as.integer);
+    case FLAMBEAU_FLOAT_VALUE:
+      return Made(value.as.number);
+    case FLAMBEAU_BOOL_VALUE:
+      return Made(value.as.flag != 0);
+    case FLAMBEAU_STRING_VALUE:
+      require(value.as.text != nullptr, what + " is a string that is NULL");
+      return Made(std::string(value.as.text));
+    default:
+      return std::nullopt;
+  }
+}
 // The text of a result, of malloc's so that a value can be cleared without knowing more.
 char* copy_text(const std::string& text);
 

@@ -31,6 +31,7 @@ using flambeau::ErrorCode;
 using flambeau::c::copy_text;
 using flambeau::c::guarded;
 using flambeau::c::kind_of;
+using flambeau::c::read_plain;
 using flambeau::c::require;
 using flambeau::script::IValue;
 using flambeau::script::ScriptModule;
@@ -53,21 +54,8 @@ IValue read_script_value(const flambeau_value& value, const std::string& what, i
       read.push_back(read_script_value(value.as.items->items[i], what, depth + 1));
     return read;
   };
+  if (std::optional<IValue> plain = read_plain<IValue>(value, what)) return *std::move(plain);
   switch (kind) {
-    case FLAMBEAU_NONE:
-      return {};
-    case FLAMBEAU_TENSOR_VALUE:
-      require(value.as.tensor != nullptr, fmt::format("{} is a tensor that is NULL", what));
-      return value.as.tensor->tensor;
-    case FLAMBEAU_INT_VALUE:
-      return value.as.integer;
-    case FLAMBEAU_FLOAT_VALUE:
-      return value.as.number;
-    case FLAMBEAU_BOOL_VALUE:
-      return value.as.flag != 0;
-    case FLAMBEAU_STRING_VALUE:
-      require(value.as.text != nullptr, fmt::format("{} is a string that is NULL", what));
-      return value.as.text;
     case FLAMBEAU_LIST_VALUE:
       return flambeau::script::make_list(items());
     case FLAMBEAU_TUPLE_VALUE:
