@@ -96,7 +96,7 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
     return kExitOk;
   }
   if (is_script_output(options)) {
-    ScriptConversion how{options.input, options.output, {}, options.methods};
+    ScriptConversion how{options.input, options.output, {}, options.methods, options.model};
     if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
     convert_script(how, common);
     return kExitOk;
@@ -164,7 +164,8 @@ Command convert_command() {
           Option("--simplify",
                  "Of a program: compute equal things once and constants now, and leave out what nobody uses",
                  &options->simplify),
-          Option("--script", "Of TorchScript: write a module whatever the output is called",
+          Option("--script",
+                 "Write a TorchScript module, whatever the output is called; an exported program becomes one",
                  &options->script),
           Option("--weights-only", "Of TorchScript: write its tensors alone", &options->weights_only)
               .excludes("--script"),
@@ -186,7 +187,8 @@ Command convert_command() {
        {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"},
        {"convert --dtype float16 script.pt half.pt", "a TorchScript module, saved as PyTorch 2.13 saves it"},
        {"convert --weights-only script.pt weights.pt", "its tensors alone"},
-       {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"}},
+       {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"},
+       {"convert --script program.pt2 model.pt", "an exported program as a TorchScript module"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 
