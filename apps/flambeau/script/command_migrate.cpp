@@ -1,6 +1,7 @@
 // flambeau migrate: a TorchScript module becomes an exported program, and both are run side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -23,6 +24,7 @@ struct MigrateCommandOptions {
   std::string method = "forward";
   std::vector<std::string> inputs;
   std::vector<std::string> dynamic;
+  std::vector<std::string> specialize;
   uint64_t seed = 0;
   bool forget = false;
   bool skip_check = false;
@@ -101,10 +103,50 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
   return given.empty() ? DynamicShapes() : DynamicShapes::by_name(std::move(specs));
 }
 
+// "True", "None", "3", "0.5", "'text'".
+script::IValue read_fixed(const std::string& option, const std::string& text) {
+  if (text == "True" || text == "true") return true;
+  if (text == "False" || text == "false") return false;
+  if (text == "None") return {};
+  if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0])
+    return text.substr(1, text.size() - 2);
+  const char* const end = text.data() + text.size();
+  int64_t whole = 0;
+  if (const auto [at, error] = std::from_chars(text.data(), end, whole); error == std::errc() && at == end)
+    return whole;
+  double real = 0;
+  if (const auto [at, error] = std::from_chars(text.data(), end, real); error == std::errc() && at == end)
+    return real;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--specialize '{}' gives no value that can be fixed", printable(option)),
+              "give an int, a float, True, False, None or a text in quotes: flag=True, mode='train'");
+}
+
+// Arguments that have one value in the program.
+void add_fixed(const std::vector<std::string>& given, ScriptArguments& arguments) {
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--specialize '{}' is not of the form NAME=VALUE", printable(text)));
+    }
+    const std::string name = text.substr(0, equals);
+    script::IValue value = read_fixed(text, text.substr(equals + 1));
+    const auto known =
+        std::ranges::find(arguments.keywords, name, &script::ScriptModule::Keywords::value_type::first);
+    if (known != arguments.keywords.end()) {
+      known->second = std::move(value);
+    } else {
+      arguments.keywords.emplace_back(name, std::move(value));
+    }
+  }
+}
+
 int run_migrate(const MigrateCommandOptions& options, const CommonOptions& common) {
   const auto start = std::chrono::steady_clock::now();
   const script::ScriptModule module = open_script({options.file, nullptr, true}, common, true);
-  const ScriptArguments arguments = script_arguments(options.inputs, options.seed);
+  ScriptArguments arguments = script_arguments(options.inputs, options.seed);
+  add_fixed(options.specialize, arguments);
   MigrateOptions how;
   how.method = options.method;
   how.forgets_changes = options.forget;
@@ -167,6 +209,10 @@ Command migrate_command() {
                      "A size that may vary: x:0=batch, x:0=batch:2..64, x:1=AUTO; or auto for all that can; "
                      "repeatable",
                      &options->dynamic),
+              Option("--specialize",
+                     "An argument that has one value in the program: NAME=VALUE with an int, a float, True, "
+                     "False, None or a text in quotes; repeatable",
+                     &options->specialize),
               Option("--method", "The method to migrate", &options->method),
               Option("--seed", "Of random inputs", &options->seed),
               Option("--forget-changes",
