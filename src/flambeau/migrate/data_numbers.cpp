@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
@@ -11,7 +12,9 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/symbolic/build.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::migration {
 namespace {
@@ -189,6 +192,45 @@ bool compute_with_data(TracedCalls& calls, std::string_view builtin, Call& call)
       return true;
   }
   return false;
+}
+
+namespace {
+
+// Whether nobody can tell the value from a copy of it.
+bool is_only_read(const script::ir::Value& value) {
+  return std::ranges::all_of(value.uses(), [](const script::ir::Use& use) {
+    return use.user->is(script::ir::NodeKind::kOperator) && !use.user->op->schema.is_mutable() &&
+           !use.user->op->schema.is_view();
+  });
+}
+
+}  // namespace
+
+bool select_with_data(TracedCalls& calls, Call& call) {
+  if (!call[2].is(Tag::kSymbolic) || !call[1].is(Tag::kInt) || !call[0].is(Tag::kTensor)) return false;
+  const SymInt* const index = call[2].as_symbolic().get_if<SymInt>();
+  if (index == nullptr || !is_from_data(*index) || !is_only_read(*call.node()->output())) return false;
+  calls.tell_place();
+  const Tensor& tensor = call[0].as_tensor();
+  const ops::Info<SymInt> info = ops::symbolic_info(tensor);
+  const size_t dim = ops::wrap_dim(call[1].as_int(), info.dim());
+  Tensor place = as_tensor(call[2], DType::kInt64);
+  bool may_be_negative = true;
+  try {
+    may_be_negative = *index < SymInt(0);
+  } catch (const Error&) {
+    // Data decides that, too.
+  }
+  ops::Context& context = nn::current();
+  if (may_be_negative) {
+    const Tensor is_negative = ops::call<Tensor>(context, "aten::lt.Scalar", place, int64_t{0});
+    const Tensor from_end = ops::call<Tensor>(context, "aten::add.Scalar", place, info.sizes[dim]);
+    place = ops::call<Tensor>(context, "aten::where.self", is_negative, from_end, place);
+  }
+  const auto at = static_cast<int64_t>(dim);
+  const Tensor part = ops::call<Tensor>(context, "aten::index_select", tensor, at, place);
+  call.give(IValue(ops::call<Tensor>(context, "aten::squeeze.dim", part, at)));
+  return true;
 }
 
 const ops::Operator* with_tensor_number(const ops::Library& library, const ops::Operator& op,

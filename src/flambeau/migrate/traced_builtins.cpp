@@ -304,6 +304,14 @@ void element(TracedCalls& calls, const Builtin&, Call& call) {
   call.give(interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::item", arguments).at(0)));
 }
 
+void select_part(TracedCalls& calls, const Builtin&, Call& call) {
+  if (select_with_data(calls, call)) return;
+  std::vector<Value> arguments;
+  for (size_t i = 0; i < call.size(); ++i) arguments.push_back(interpreter::to_value(call[i]));
+  call.give(
+      interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::select.int", arguments).at(0)));
+}
+
 void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
   for (size_t i = 0; i < call.size(); ++i) {
     if (!call[i].is(Tag::kTensor)) continue;
@@ -432,6 +440,7 @@ interpreter::Builtins traced_builtins(TracedCalls& calls) {
   add("aten::numel", element_count);
   add("aten::dim", rank);
   add("aten::item", element);
+  add("aten::select.int", select_part);
   return builtins;
 }
 
