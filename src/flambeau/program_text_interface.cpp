@@ -81,7 +81,7 @@ void ProgramText::leaf_input(size_t leaf, const std::string& reached) {
     if (const auto* const whole = std::get_if<int64_t>(&spec.value)) return check(fmt::format("{}", *whole));
     if (const auto* const real = std::get_if<double>(&spec.value)) {
       if (!std::isnan(*real)) return check(float_literal(*real));
-      line(fmt::format("assert {0} != {0}, {1}", reached, quoted_text("the program was made for NaN")));
+      line(fmt::format("assert math.isnan({0}), {1}", reached, quoted_text("the program was made for NaN")));
       return;
     }
     if (const auto* const text = std::get_if<std::string>(&spec.value)) return check(quoted_text(*text));

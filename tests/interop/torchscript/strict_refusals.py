@@ -247,7 +247,7 @@ class KeepsDict(nn.Module):
         return x
 
 
-@refused("x.tolist()", "elements of a tensor that depends on the inputs", "compute with tensors")
+@refused("x[0].tolist()", "elements of a tensor that depends on the inputs", "compute with tensors")
 class ListOfElements(nn.Module):
     def forward(self, x):
         numbers: List[float] = x[0].tolist()
