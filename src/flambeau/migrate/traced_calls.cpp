@@ -70,7 +70,7 @@ void TracedCalls::tell_place() {
   constexpr size_t kMostFrames = 20;
   for (size_t i = frames.size() > kMostFrames ? frames.size() - kMostFrames : 0; i < frames.size(); ++i)
     lines += line_text(frames[i]);
-  observer->set_line(std::move(lines));
+  observer->set_line(lines);
   const std::string& path = frames.empty() ? path_ : frames.back().module_path;
   if (path == path_ && !open_.empty() == !path.empty()) return;
   // From "a.b.c" to "a.d": out of c and b, into d.

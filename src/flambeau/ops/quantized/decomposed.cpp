@@ -61,7 +61,7 @@ Value only_number(Context& c, const Tensor& tensor, bool is_float) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("a tensor of one element is expected, not {}", tensor.summary()));
   }
-  const Value number = call<std::vector<Value>>(c, "aten::item", tensor).at(0);
+  Value number = call<std::vector<Value>>(c, "aten::item", tensor).at(0);
   if (!number.is_number()) return number;
   return is_float ? Value(number.scalar().to_double()) : Value(number.scalar().to_int());
 }
