@@ -8,6 +8,7 @@
 #include <set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/left_out.h"
 #include "flambeau/script/ir/text.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/reachable.h"
@@ -159,7 +160,11 @@ std::vector<CodeFinding> ScriptModule::problems() const {
           if (program.builtins().find(name) != nullptr || loaded_->code->library->find(node.op->schema.name))
             return;
           if (!told.insert({function.qualified_name(), name}).second) return;
-          found.push_back(finding(function, node.range, fmt::format("nothing here runs {}", name)));
+          const std::string_view option = ops::option_left_out(name);
+          found.push_back(
+              finding(function, node.range,
+                      fmt::format("nothing here runs {}{}", name,
+                                  option.empty() ? "" : fmt::format(": it was built without {}", option))));
         });
       });
   for (const ScriptModule& module : modules_here()) {

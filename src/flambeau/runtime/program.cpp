@@ -29,14 +29,19 @@ using graph::OutputKind;
 void require_operators(const std::vector<MissingOperator>& missing) {
   if (missing.empty()) return;
   std::vector<std::string> texts;
+  std::set<std::string> options;
   for (const MissingOperator& one : missing) {
+    if (!one.option.empty()) options.insert(fmt::format("-D{}=ON", one.option));
     texts.push_back(fmt::format("{} ({} at node '{}')", one.target,
                                 one.count == 1 ? "once," : fmt::format("{} times, first", one.count),
                                 one.node));
   }
   throw Error(ErrorCode::kUnsupported,
               fmt::format("the program uses operators that are not there: {}", fmt::join(texts, ", ")),
-              "supply them: Library::add in C++, or a library of operators with --operators FILE.so");
+              options.empty()
+                  ? "supply them: Library::add in C++, or a library of operators with --operators FILE.so"
+                  : fmt::format("this build of Flambeau has left some out: build it with {}",
+                                fmt::join(options, " ")));
 }
 
 // What an author has stated must not be passed over in silence.

@@ -165,9 +165,12 @@ Tensor cat_quantized(Context& context, std::span<const Tensor> tensors, Size dim
   return quantized_over(call(context, "aten::cat", integers, dim), first.dtype(), quantizer);
 }
 
+bool is_quantized_tensor(const Tensor& self) { return is_quantized(self); }
+
 }  // namespace
 
 void define_moving(Library& library) {
+  library.define("prim::is_quantized(Tensor a) -> bool").quantized<is_quantized_tensor>();
   for (const std::string_view name : {"aten::size.int",
                                       "aten::size",
                                       "aten::stride.int",

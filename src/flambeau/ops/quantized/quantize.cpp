@@ -136,7 +136,6 @@ Tensor channel_scales(const Tensor& self) { return per_channel(self).scales; }
 Tensor channel_zero_points(const Tensor& self) { return per_channel(self).zero_points; }
 int64_t channel_axis(const Tensor& self) { return per_channel(self).axis; }
 int64_t qscheme(const Tensor& self) { return static_cast<int64_t>(quantizer_of(self).scheme); }
-bool is_quantized_tensor(const Tensor& self) { return is_quantized(self); }
 
 DType quantized_dtype(DType integer) {
   if (integer == DType::kInt8) return DType::kQInt8;
@@ -238,7 +237,6 @@ void define_quantize(Library& library) {
   library.define("aten::q_per_channel_zero_points(Tensor self) -> Tensor").quantized<channel_zero_points>();
   library.define("aten::q_per_channel_axis(Tensor self) -> int").quantized<channel_axis>();
   library.define("aten::qscheme(Tensor self) -> QScheme").quantized<qscheme>();
-  library.define("prim::is_quantized(Tensor a) -> bool").quantized<is_quantized_tensor>();
   library
       .define("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) -> Tensor")
       .function<make_per_tensor>();
