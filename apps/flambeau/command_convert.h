@@ -25,6 +25,7 @@ struct ConvertCommandOptions {
   bool script = false;        // write a module, whatever the output is called
   bool weights_only = false;  // write its tensors, whatever it is called
   std::vector<std::string> methods;
+  bool freeze = false;
   std::string mobile_version;
   std::string weights;
 };

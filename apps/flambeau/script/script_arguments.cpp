@@ -122,13 +122,14 @@ class ArgumentReader {
     if (parts.size() < 3) return random_tensor(DType::kFloat32, sizes, generator_);
     const size_t dots = parts[2].find("..");
     const auto least = script_number<int64_t>(parts[2].substr(0, dots));
-    const auto most =
-        dots == std::string_view::npos ? std::nullopt : script_number<int64_t>(parts[2].substr(dots + 2));
-    if (!least || !most || *most < *least || *most == INT64_MAX) {
+    const int64_t most = dots == std::string_view::npos
+                             ? INT64_MAX
+                             : script_number<int64_t>(parts[2].substr(dots + 2)).value_or(INT64_MAX);
+    if (!least || most < *least || most == INT64_MAX) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no range", printable(text)),
                   "write random:8x128:0..99");
     }
-    return random_tensor(DType::kInt64, sizes, generator_, {*least, *most + 1});
+    return random_tensor(DType::kInt64, sizes, generator_, {*least, most + 1});
   }
 
   static IValue file_tensor(const std::string& text) {

@@ -268,6 +268,10 @@ void convert_script(const ScriptConversion& options, const CommonOptions& common
   with_location("file", options.from, [&] {
     if (!options.methods.empty()) module.keep_methods(options.methods);
     if (options.dtype) module.to(*options.dtype);
+    if (options.freeze) {
+      module.eval();
+      module = script::freeze(module, options.methods);
+    }
     script::save_script(module, options.to, extras, progress);
   });
   report_saved(module, options.from, options.to, "a TorchScript module", common);

@@ -75,6 +75,7 @@ struct ScriptConversion {
   std::string to;
   std::optional<DType> dtype;
   std::vector<std::string> methods;  // that stay; all of them where none is named
+  bool freeze = false;
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
 // The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
