@@ -61,10 +61,12 @@ json::Array json_of(const Items& items) {
 
 }  // namespace
 
-bool is_script_file(const std::shared_ptr<Mapping>& mapping) {
-  const FileKind kind = recognize(mapping);
-  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
+bool is_script_kind(FileKind kind) {
+  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
+         kind == FileKind::kMobileFlatBuffer;
 }
+
+bool is_script_file(const std::shared_ptr<Mapping>& mapping) { return is_script_kind(recognize(mapping)); }
 
 bool is_script_file(const std::string& path) {
   std::error_code ignored;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "command.h"
+#include "flambeau/inspect.h"
 #include "flambeau/json.h"
 #include "flambeau/script.h"
 #include "flambeau/tensor.h"
@@ -24,6 +25,8 @@ struct ModelSource {
   std::shared_ptr<Mapping> bytes;  // null for a file that can be opened by its path
   bool is_script = false;          // a TorchScript module with code
 };
+// Modules of TorchScript, with code or bytecode.
+bool is_script_kind(FileKind kind);
 // What cannot be opened is no script: others say why.
 ModelSource open_source(const std::string& path);
 // Of files alone: a pipe is left to who reads it.

@@ -67,7 +67,7 @@ struct Judge {
   Outcome judge(const std::string& path);
 };
 
-bool has_control_flow(const script::ScriptArchive& archive) {
+bool has_control_flow(const script::ScriptContents& archive) {
   for (const std::string& qualifier : archive.qualifiers()) {
     const std::string& text = archive.find_source(qualifier)->text();
     for (const char* const word : {"  if ", "  for ", "  while "}) {
