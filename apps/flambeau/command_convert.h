@@ -26,6 +26,7 @@ struct ConvertCommandOptions {
   bool weights_only = false;  // write its tensors, whatever it is called
   std::vector<std::string> methods;
   std::string mobile_version;
+  bool bytecode_only = false;  // of a flatbuffer
   std::string weights;
 };
 

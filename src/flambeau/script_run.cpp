@@ -11,6 +11,7 @@
 #include "flambeau/base/work.h"
 #include "flambeau/formats/flatbuffer/flat_module.h"
 #include "flambeau/formats/flatbuffer/flatbuffer_file.h"
+#include "flambeau/formats/flatbuffer/flatbuffer_writer.h"
 #include "flambeau/formats/mobile/mobile_file.h"
 #include "flambeau/interpreter/arguments.h"
 #include "flambeau/interpreter/evaluator.h"
@@ -239,8 +240,17 @@ void save_mobile(const ScriptModule& module, const std::string& path, const Mobi
   ExtraFiles extras;
   for (const auto& [name, contents] : options.extra_files) extras[name] = contents;
   AtomicFile out(path);
-  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(), progress,
-               options.version);
+  if (options.version == bytecode::kNewestVersion) {
+    write_flatbuffer(out, loaded.file, module.object_, extras, options.has_code, loaded.save_hooks(),
+                     progress);
+  } else {
+    if (!options.has_code) {
+      throw Error(ErrorCode::kInvalidArgument, "only flatbuffers are written without code",
+                  "ask for version 9, or a file that ends in .ff");
+    }
+    write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(),
+                 progress, options.version);
+  }
   out.commit();
 }
 

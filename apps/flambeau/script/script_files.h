@@ -80,9 +80,10 @@ struct ScriptConversion {
   std::vector<std::string> methods;  // that stay; all of them where none is named
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
-// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
+// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for what the output's
+// ending asks for. `has_code`: false for a flatbuffer with bytecode alone.
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
-                        const CommonOptions& common);
+                        bool has_code, const CommonOptions& common);
 
 // diff: classes, attributes and methods of two modules. Rows as those of programs.
 struct ScriptDifference {

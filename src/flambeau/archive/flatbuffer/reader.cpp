@@ -143,14 +143,14 @@ Strings Table::texts(uint32_t field, std::string_view what) const {
 }
 
 Table Tables::operator[](size_t index) const {
-  const auto at = static_cast<uint64_t>(offsets_.bytes().data() - buffer_->bytes().data()) +
-                  index * sizeof(uint32_t);
+  const auto at =
+      static_cast<uint64_t>(offsets_.bytes().data() - buffer_->bytes().data()) + index * sizeof(uint32_t);
   return {*buffer_, buffer_->follow(at, what_)};
 }
 
 std::string_view Strings::operator[](size_t index) const {
-  const auto at = static_cast<uint64_t>(offsets_.bytes().data() - buffer_->bytes().data()) +
-                  index * sizeof(uint32_t);
+  const auto at =
+      static_cast<uint64_t>(offsets_.bytes().data() - buffer_->bytes().data()) + index * sizeof(uint32_t);
   return buffer_->text(buffer_->follow(at, what_), what_);
 }
 

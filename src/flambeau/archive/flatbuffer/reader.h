@@ -34,8 +34,8 @@ class Strings;
 // when that adds up to far more than the buffer has.
 class Buffer {
  public:
-  // Throws Error(kCorrupt) for bytes that are too short to be one, kLimit for 2 GiB and more, which offsets do
-  // not reach.
+  // Throws Error(kCorrupt) for bytes that are too short to be one, kLimit for 2 GiB and more, which offsets
+  // do not reach.
   explicit Buffer(ByteSpan bytes);
   ByteSpan bytes() const { return bytes_; }
   // The four bytes that say what it holds.

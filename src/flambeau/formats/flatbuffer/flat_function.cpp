@@ -47,8 +47,7 @@ std::vector<bytecode::SchemaArgument> read_flat_arguments(const Tables& argument
   return made;
 }
 
-void fill_flat_arguments(const Tables& arguments,
-                         const std::function<IValue(uint32_t number)>& value_at,
+void fill_flat_arguments(const Tables& arguments, const std::function<IValue(uint32_t number)>& value_at,
                          std::vector<bytecode::SchemaArgument>& made) {
   for (size_t i = 0; i < made.size(); ++i) {
     made[i].default_value = value_at(arguments[i].number<uint32_t>(ArgumentFields::kDefault, "a default"));
@@ -78,8 +77,7 @@ Code read_flat_function(const Table& function, size_t object_type_count) {
       code.schema = {read_flat_arguments(schema->tables(SchemaFields::kArguments, "the arguments")),
                      read_flat_arguments(schema->tables(SchemaFields::kReturns, "the results"))};
       const auto type = function.number<uint32_t>(FunctionFields::kClass, "the class of a function");
-      if (type >= object_type_count)
-        corrupt(fmt::format("it is of type {} of {}", type, object_type_count));
+      if (type >= object_type_count) corrupt(fmt::format("it is of type {} of {}", type, object_type_count));
     }
     if (const std::optional<Table> debug = function.find_table(FunctionFields::kDebug, "debug handles")) {
       const auto handles = debug->numbers<int64_t>(flat::DebugFields::kHandles, "debug handles");

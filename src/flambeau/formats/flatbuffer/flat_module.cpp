@@ -92,8 +92,7 @@ void FlatModule::read_storages() {
   }
   for (size_t i = 0; i < storages.size(); ++i) {
     const ByteSpan bytes = storages[i].blob(flat::StorageFields::kData, "the bytes of a storage");
-    const size_t offset =
-        bytes.empty() ? 0 : static_cast<size_t>(bytes.data() - mapping_->bytes().data());
+    const size_t offset = bytes.empty() ? 0 : static_cast<size_t>(bytes.data() - mapping_->bytes().data());
     storages_.push_back(Storage::view(mapping_, offset, bytes.size()));
   }
 }

@@ -36,8 +36,8 @@ ValueKind kind_of_value(const Table& value) {
 
 template <typename T>
 T struct_of(const Table& value, size_t index = 0, size_t count = 1) {
-  const ByteSpan bytes = value.structure(ValueFields::kValue, static_cast<uint32_t>(sizeof(T) * count),
-                                         sizeof(T), "a number");
+  const ByteSpan bytes =
+      value.structure(ValueFields::kValue, static_cast<uint32_t>(sizeof(T) * count), sizeof(T), "a number");
   return load_le<T>(bytes.data() + index * sizeof(T));
 }
 
@@ -84,8 +84,8 @@ void FlatValues::read(size_t count, bytecode::Program* program) {
         made = make(value);
       } else if (program != nullptr) {
         fill_flat_function(
-            value.table(ValueFields::kValue, "a function"),
-            [&](uint32_t number) { return at(number); }, program->functions.at(function++));
+            value.table(ValueFields::kValue, "a function"), [&](uint32_t number) { return at(number); },
+            program->functions.at(function++));
       }
       values_.push_back(std::move(made));
       depths_.push_back(depth_);
@@ -233,9 +233,8 @@ IValue FlatValues::make_object(const Table& object) {
   }
   const auto missing = std::ranges::find(is_set, false);
   if (missing != is_set.end()) {
-    corrupt(fmt::format(
-        "an object of {} has no attribute '{}'", printable(known.name),
-        printable(type->attributes[static_cast<size_t>(missing - is_set.begin())].name)));
+    corrupt(fmt::format("an object of {} has no attribute '{}'", printable(known.name),
+                        printable(type->attributes[static_cast<size_t>(missing - is_set.begin())].name)));
   }
   return made;
 }
@@ -249,8 +248,8 @@ Tensor FlatValues::make_tensor(const Table& tensor, bool may_be_quantized) {
   geometry.strides = dims_of(tensor.numbers<int32_t>(TensorFields::kStrides, "the strides"));
   geometry.offset = tensor.number<int32_t>(TensorFields::kOffset, "the offset of a tensor");
   if (geometry.sizes.size() != geometry.strides.size()) {
-    corrupt(fmt::format("a tensor has {} sizes and {} strides", geometry.sizes.size(),
-                        geometry.strides.size()));
+    corrupt(
+        fmt::format("a tensor has {} sizes and {} strides", geometry.sizes.size(), geometry.strides.size()));
   }
   const auto storage = tensor.number<uint32_t>(TensorFields::kStorage, "the storage of a tensor");
   Tensor made = Tensor::strided(*dtype, std::move(geometry), module_.storage(storage));
