@@ -27,6 +27,7 @@ struct ConvertCommandOptions {
   std::vector<std::string> methods;
   bool freeze = false;
   std::string mobile_version;
+  bool bytecode_only = false;  // of a flatbuffer
   std::string weights;
 };
 

@@ -39,7 +39,7 @@ CodeFinding finding(const Function& function, const SourceRange& range, std::str
 }
 
 // Where an error of the compiler was: its locations are a file of the archive and a line.
-CodeFinding compile_finding(const ScriptArchive* archive, const Function& function, const Error& error) {
+CodeFinding compile_finding(const ScriptContents* archive, const Function& function, const Error& error) {
   CodeFinding made;
   made.function = function.qualified_name();
   const size_t end = std::min(error.message().find(":\n  File "), error.message().size());
@@ -128,7 +128,7 @@ std::vector<std::string> ScriptModule::extra_files() const {
 std::string ScriptModule::extra_file(std::string_view name) const {
   if (loaded_->file.archive == nullptr)
     throw Error(ErrorCode::kNotFound, "a module that came from no file has no files beside it");
-  return std::string(as_text(loaded_->file.archive->records().read(fmt::format("extra/{}", name))));
+  return loaded_->file.archive->extra_file(name);
 }
 
 std::vector<std::string> ScriptModule::operators() const {

@@ -24,9 +24,6 @@ bool is_script_module(const RecordArchive& archive) {
   return archive.has("constants.pkl") && archive.has("data.pkl");
 }
 bool is_old_script_module(const RecordArchive& archive) { return archive.has("model.json"); }
-bool is_flatbuffer_module(ByteSpan bytes) {
-  return bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF";
-}
 
 Checkpoint open_module(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
   return CheckpointBuilder::from_torch(read_torch_zip(file.archive), mapping->size());
@@ -91,10 +88,6 @@ void check_torchscript(safety::Checker& checker) {
   checker.set_refused_by_weights_only();
 }
 
-void check_flatbuffer(safety::Checker& checker) {
-  checker.find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
-}
-
 }  // namespace
 
 constinit const Format kTorchScriptFormat = {
@@ -133,15 +126,6 @@ constinit const Format kTorchScriptLegacyFormat = {
     .note = "its code, the records code/*, is in a language before TorchScript's, and is not compiled",
     .openings = bit(Opening::kModel),
     .check = check_torchscript,
-};
-
-constinit const Format kMobileFlatBufferFormat = {
-    .name = "mobile_flatbuffer",
-    .description = "a mobile module in the flatbuffer form",
-    .fits = is_flatbuffer_module,
-    .note = "the inside of the flatbuffer is not decoded",
-    .openings = bit(Opening::kModel),
-    .check = check_flatbuffer,
 };
 
 }  // namespace flambeau
