@@ -76,7 +76,7 @@ Migration migrate(const script::ScriptModule& module, const std::vector<script::
                                          made.notes);
   std::vector<Value> leaves;
   const auto add = [&](const script::IValue& value) {
-    const nn::Tree tree = migration::to_tree(value);
+    const nn::Tree tree = migration::to_real_tree(value);
     leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
   };
   for (const script::IValue& value : arguments) add(value);

@@ -9,7 +9,10 @@
 #include "flambeau/migrate/traced_calls.h"
 #include "flambeau/migrate/trees.h"
 #include "flambeau/nn/session.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/quantized.h"
+#include "flambeau/tensor/elements/dequantize.h"
 #include "flambeau/trace/export.h"
 
 namespace flambeau::migration {
@@ -41,13 +44,23 @@ bool is_same_shape(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+// An argument that the script takes quantized: the program takes the real numbers.
+struct QuantizedInput {
+  size_t leaf = 0;
+  DType dtype = DType::kQUInt8;
+  double scale = 1;
+  int64_t zero_point = 0;
+};
+
 // The whole script as a module: calling it runs the method.
 class ScriptRoot final : public ScriptPart {
  public:
-  ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<std::string>& notes)
+  ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<QuantizedInput> quantized,
+             std::vector<std::string>& notes)
       : ScriptPart(python_class_name(given.object.as_object().type->qualified_name())),
         given_(given),
         options_(options),
+        quantized_(std::move(quantized)),
         method_(method_of(given.object, given.method)),
         before_(given.object),
         calls_(*this, notes),
@@ -68,13 +81,6 @@ class ScriptRoot final : public ScriptPart {
   }
 
   nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) override {
-    std::vector<IValue> arguments;
-    for (size_t i = 0; i < positional.size(); ++i)
-      arguments.push_back(from_tree(positional[i], type_of(i + 1)));
-    std::vector<std::pair<std::string, IValue>> named;
-    for (const auto& [name, tree] : keywords)
-      named.emplace_back(name, from_tree(tree, type_of(place_of(name))));
-
     const Snapshot before(given_.object);
     interpreter::MachineOptions how;
     how.most_steps = options_.most_steps;
@@ -91,10 +97,17 @@ class ScriptRoot final : public ScriptPart {
     nn::Observer* const observer = nn::observer();
     if (observer != nullptr) observer->set_line({});
     if (observer != nullptr) observer->enter(*this, [] { return nn::Tree(); });
+    std::vector<IValue> arguments;
+    size_t leaf = 0;
+    for (size_t i = 0; i < positional.size(); ++i)
+      arguments.push_back(argument(positional[i], type_of(i + 1), leaf, machine.context()));
+    std::vector<std::pair<std::string, IValue>> named;
+    for (const auto& [name, tree] : keywords)
+      named.emplace_back(name, argument(tree, type_of(place_of(name)), leaf, machine.context()));
     const IValue result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
     take_written_state(before);
     calls_.leave_all();
-    nn::Tree tree = finished(to_tree(result));
+    nn::Tree tree = finished(to_tree(result), machine.context());
     if (observer != nullptr) observer->leave(*this, [&] { return tree; });
     return tree;
   }
@@ -122,7 +135,8 @@ class ScriptRoot final : public ScriptPart {
                                 printable(given_.method), printable(held.kind_name()), printable(slot.name)),
                     "a program keeps the tensors that it has; migrate a method that does not change it");
       }
-      const Tensor& now = held.as_tensor();
+      const Tensor& kept = held.as_tensor();
+      const Tensor now = ops::is_quantized(kept) ? ops::integers_of(kept) : kept;
       if (now.storage() == slot.tensor->storage()) continue;
       if (!is_same_shape(now, *slot.tensor)) {
         throw Error(ErrorCode::kUnsupported,
@@ -142,16 +156,37 @@ class ScriptRoot final : public ScriptPart {
   }
 
   // Numbers made of sizes are numbers, those that stand for tensors become some.
-  nn::Tree finished(nn::Tree tree) {
+  nn::Tree finished(nn::Tree tree, ops::Context& context) {
     for (Value& leaf : tree.leaves) {
-      if (const Tensor* const tensor = leaf.get_if<Tensor>(); tensor != nullptr && tensor->defined())
-        leaf = calls_.as_tensor(*tensor);
+      Tensor* const tensor = leaf.get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      *tensor = ops::is_quantized(*tensor) ? ops::call(context, "aten::dequantize.self", *tensor)
+                                           : calls_.as_tensor(*tensor);
     }
     return tree;
   }
 
+  // What the script takes as a quantized tensor comes as the real numbers.
+  IValue argument(const nn::Tree& given, const Type& type, size_t& leaf, ops::Context& context) {
+    nn::Tree tree = given;
+    for (Value& value : tree.leaves) {
+      const QuantizedInput* const wanted = find_quantized(leaf++);
+      if (wanted == nullptr) continue;
+      value = ops::call(context, "aten::quantize_per_tensor", value.tensor(), wanted->scale,
+                        wanted->zero_point, wanted->dtype);
+    }
+    return from_tree(tree, type);
+  }
+  const QuantizedInput* find_quantized(size_t leaf) const {
+    for (const QuantizedInput& input : quantized_) {
+      if (input.leaf == leaf) return &input;
+    }
+    return nullptr;
+  }
+
   const ScriptCall& given_;
   const TraceOptions& options_;
+  const std::vector<QuantizedInput> quantized_;
   const script::Function& method_;
   Snapshot before_;  // first, so that all is put back last
   TracedCalls calls_;
@@ -164,11 +199,34 @@ class ScriptRoot final : public ScriptPart {
 graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options,
                                     std::vector<std::string>& notes) {
   nn::Session session({.threads = 1, .library = call.library});
-  ScriptRoot root(call, options, notes);
+  std::vector<QuantizedInput> quantized;
+  size_t leaf = 0;
+  const auto given = [&](const IValue& value) {
+    nn::Tree tree = to_tree(value);
+    for (Value& item : tree.leaves) {
+      const size_t at = leaf++;
+      Tensor* const tensor = item.get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined() || !ops::is_quantized(*tensor)) continue;
+      const Quantizer& quantizer = ops::quantizer_of(*tensor);
+      if (quantizer.is_per_channel()) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the argument {} is quantized per channel", tensor->summary()),
+                    "give it quantized per tensor, or as real numbers");
+      }
+      quantized.push_back({at, tensor->dtype(), quantizer.scale, quantizer.zero_point});
+      notes.push_back(
+          fmt::format("an argument is quantized ({}, scale {}, zero point {}): the program takes "
+                      "the real numbers and quantizes them so",
+                      dtype_name(tensor->dtype()), quantizer.scale, quantizer.zero_point));
+      *tensor = dequantize(*tensor);
+    }
+    return tree;
+  };
   std::vector<nn::Tree> positional;
-  for (const IValue& value : call.positional) positional.push_back(to_tree(value));
+  for (const IValue& value : call.positional) positional.push_back(given(value));
   nn::Keywords keywords;
-  for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, to_tree(value));
+  for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, given(value));
+  ScriptRoot root(call, options, std::move(quantized), notes);
   return trace::trace_module(root, positional, keywords, {.dynamic = options.dynamic});
 }
 

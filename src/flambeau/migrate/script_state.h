@@ -38,6 +38,7 @@ class ScriptPart : public nn::Module {
  private:
   struct Walk;
   void add_object(const IValue& object, const std::string& path, Walk& walk);
+  void add_packed(const IValue& held, const std::string& name);
 
   std::string type_;
   std::deque<Tensor> tensors_;  // what is registered must not move

@@ -11,6 +11,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/value/schema.h"
 
 namespace flambeau::migration {
@@ -51,14 +52,20 @@ std::string line_text(const interpreter::TraceFrame& frame) {
                      printable(range.source->line_text(range.start)));
 }
 
+bool is_native(const Type& type) { return type.is(TypeKind::kClass); }
+
+// Packed weights, or lists of them.
+bool has_packed(const Value& value) {
+  if (const ValueList* const list = value.get_if<ValueList>()) return std::ranges::any_of(*list, has_packed);
+  const Object* const object = value.get_if<Object>();
+  return object != nullptr && nn::current().library().find_class(object->class_name) != nullptr;
+}
+
 bool is_number_tensor(const Tensor& tensor) { return tensor.defined() && tensor.symbol() != nullptr; }
 
 }  // namespace
 
-bool is_fake(const Tensor& tensor) {
-  return tensor.is_traced() ||
-         (tensor.storage() != nullptr && tensor.storage()->is_meta() && !tensor.device().is_meta());
-}
+bool is_fake(const Tensor& tensor) { return ops::lacks_elements(tensor); }
 
 // ---- where the script is
 
@@ -290,15 +297,41 @@ std::optional<std::vector<Value>> TracedCalls::read_geometry(const ops::Operator
   return ops::execute(context, op, values);
 }
 
+std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, const ops::Operator& op,
+                                                        std::span<const Value> given) {
+  const bool makes_object =
+      std::ranges::any_of(op.schema.returns, [](const auto& result) { return is_native(result.type); });
+  if (makes_object || op.is(ops::Trait::kQuantizes)) {
+    // Scales, zero points and the weights that are packed are numbers of the program.
+    std::vector<Value> arguments(given.begin(), given.end());
+    for (size_t i = makes_object ? 0 : 1; i < arguments.size(); ++i) {
+      Tensor* const tensor = arguments[i].get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      std::optional<Tensor> real = known(*tensor);
+      if (!real) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the script quantizes with a {} that depends on the inputs",
+                                makes_object ? "weight" : "scale or zero point"),
+                    "quantize with numbers that the file has");
+      }
+      *tensor = *std::move(real);
+    }
+    return ops::execute(context, op, arguments);
+  }
+  if (!ops::takes_quantized(given) && !std::ranges::any_of(given, has_packed)) return {};
+  return ops::execute(context, op, given);
+}
+
 std::vector<Value> TracedCalls::traced(const ops::Operator& op, std::span<const Value> arguments) {
   ops::Context& context = nn::current();
   if (context.interceptor == nullptr) return ops::execute(context, op, arguments);
   return context.interceptor->call(context, op, arguments);
 }
 
-std::vector<Value> TracedCalls::call(ops::Context& /*context*/, const ops::Operator& op,
+std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator& op,
                                      std::span<const Value> given) {
   tell_place();
+  if (std::optional<std::vector<Value>> parts = in_parts(context, op, given)) return *std::move(parts);
   if (std::optional<std::vector<Value>> element = read_element(op, given)) return *std::move(element);
   if (std::optional<std::vector<Value>> made = computed_number(op, given)) return *std::move(made);
   if (std::optional<std::vector<Value>> facts = read_geometry(op, given)) return *std::move(facts);

@@ -53,6 +53,10 @@ class TracedCalls final : public ops::Interceptor {
                                                     std::span<const Value> arguments);
   std::optional<std::vector<Value>> read_element(const ops::Operator& op, std::span<const Value> arguments);
   std::optional<std::vector<Value>> read_geometry(const ops::Operator& op, std::span<const Value> arguments);
+  // What computes with integers that stand for real numbers is written down in parts: programs have no such
+  // tensors, nor the objects that keep packed weights. Nothing for other calls.
+  std::optional<std::vector<Value>> in_parts(ops::Context& context, const ops::Operator& op,
+                                             std::span<const Value> arguments);
   void remember(const ops::Operator& op, std::span<const Value> arguments, std::span<const Value> results);
   void note_writes(const ops::Operator& op, std::span<const Value> arguments);
   const Storage* root_of(const Tensor& tensor) const;
