@@ -69,11 +69,16 @@ Migration migrate(const script::ScriptModule& module, const std::vector<script::
   call.positional = arguments;
   call.keywords = keywords;
   Migration made;
+  migration::Story story;
   made.program = migration::trace_script(call,
                                          {.dynamic = options.dynamic,
                                           .most_steps = options.most_steps,
                                           .forgets_changes = options.forgets_changes},
-                                         made.notes);
+                                         story);
+  made.notes = std::move(story.notes);
+  made.specialized = std::move(story.specialized);
+  made.unrolled = std::move(story.unrolled);
+  made.quantization_step = story.quantization_step;
   std::vector<Value> leaves;
   const auto add = [&](const script::IValue& value) {
     const nn::Tree tree = migration::to_real_tree(value);

@@ -56,14 +56,14 @@ struct QuantizedInput {
 class ScriptRoot final : public ScriptPart {
  public:
   ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<QuantizedInput> quantized,
-             std::vector<std::string>& notes)
+             Story& story)
       : ScriptPart(python_class_name(given.object.as_object().type->qualified_name())),
         given_(given),
         options_(options),
         quantized_(std::move(quantized)),
         method_(method_of(given.object, given.method)),
         before_(given.object),
-        calls_(*this, notes),
+        calls_(*this, story),
         pool_(1) {
     add_state(given.object, slots_);
     const auto training = given.object.as_object().type->find_attribute("training");
@@ -107,6 +107,7 @@ class ScriptRoot final : public ScriptPart {
     const IValue result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
     take_written_state(before);
     calls_.leave_all();
+    calls_.tell_story();
     nn::Tree tree = finished(to_tree(result), machine.context());
     if (observer != nullptr) observer->leave(*this, [&] { return tree; });
     return tree;
@@ -196,8 +197,7 @@ class ScriptRoot final : public ScriptPart {
 
 }  // namespace
 
-graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options,
-                                    std::vector<std::string>& notes) {
+graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options, Story& story) {
   nn::Session session({.threads = 1, .library = call.library});
   std::vector<QuantizedInput> quantized;
   size_t leaf = 0;
@@ -214,7 +214,7 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
                     "give it quantized per tensor, or as real numbers");
       }
       quantized.push_back({at, tensor->dtype(), quantizer.scale, quantizer.zero_point});
-      notes.push_back(
+      story.notes.push_back(
           fmt::format("an argument is quantized ({}, scale {}, zero point {}): the program takes "
                       "the real numbers and quantizes them so",
                       dtype_name(tensor->dtype()), quantizer.scale, quantizer.zero_point));
@@ -226,7 +226,7 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
   for (const IValue& value : call.positional) positional.push_back(given(value));
   nn::Keywords keywords;
   for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, given(value));
-  ScriptRoot root(call, options, std::move(quantized), notes);
+  ScriptRoot root(call, options, std::move(quantized), story);
   return trace::trace_module(root, positional, keywords, {.dynamic = options.dynamic});
 }
 

@@ -30,6 +30,14 @@ struct ScriptCall {
   std::vector<std::pair<std::string, IValue>> keywords;
 };
 
+// Texts with the place in the script.
+struct Story {
+  std::vector<std::string> notes;        // what the program relies on
+  std::vector<std::string> specialized;  // sizes that are fixed
+  std::vector<std::string> unrolled;     // what ran more than once
+  double quantization_step = 0;          // the largest on the way
+};
+
 struct TraceOptions {
   trace::DynamicShapes dynamic = {};
   uint64_t most_steps = 0;  // 0 for no bound
@@ -37,9 +45,8 @@ struct TraceOptions {
   bool forgets_changes = false;
 };
 
-// The module is as before afterwards. `notes`: what the program relies on, for people. Throws Error with the
+// The module is as before afterwards. `story`: what became of the script, for people. Throws Error with the
 // script's line, a reason and a remedy for what no program can say.
-graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options,
-                                    std::vector<std::string>& notes);
+graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options, Story& story);
 
 }  // namespace flambeau::migration

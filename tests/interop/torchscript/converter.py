@@ -17,6 +17,7 @@ import sys
 import warnings
 
 import torch
+from torch._export.converter import TS2EPConverter
 
 from migrated import difference, plain
 
@@ -36,8 +37,6 @@ def is_wanted(call):
 
 def convert_and_compare(folder, call):
     """What went wrong; empty where the converted program gives the same."""
-    from torch._export.converter import TS2EPConverter
-
     module = torch.jit.load(str(folder / "archives" / f"{call['archive']}.pt"))
     try:
         program = TS2EPConverter(module, tuple(call["args"]), dict(call["kwargs"])).convert()
@@ -86,7 +85,6 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    import torch._export.converter  # once, before the children
     tried, right, kinds = 0, 0, collections.defaultdict(list)
     paths = sorted(path for path in (options.folder / "calls").iterdir() if options.only in path.name)
     for path in paths[:: options.sample]:
