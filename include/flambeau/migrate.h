@@ -24,6 +24,11 @@ struct MigrateOptions {
   // Attributes that are no tensors may change while the method runs: the program forgets that. Else it is an
   // error.
   bool forgets_changes = false;
+  // The same attributes become arguments of the program, by name, and it gives (what the method gives, {name:
+  // what they are then}): whoever runs it keeps them.
+  bool changes_as_arguments = false;
+  // Sizes are as free as PyTorch's own export would have them, no freer.
+  bool is_like_pytorch = false;
 };
 
 // What became of the script on the way. Each is a text with the place in the script.
@@ -35,6 +40,14 @@ struct Migration {
   // Of the integers that tensors go through: results may differ by it, since a sum is rounded elsewhere. 0
   // where nothing is quantized.
   double quantization_step = 0;
+  // With changes_as_arguments: what such an attribute is called as an argument, where it is in the module,
+  // and what it was.
+  struct Kept {
+    std::string argument;  // "layer1_count"
+    std::string path;      // "layer1.count"
+    script::IValue value;
+  };
+  std::vector<Kept> kept;
 };
 
 // The module is as before afterwards; the arguments become the program's example inputs. Throws Error with

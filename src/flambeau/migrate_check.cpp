@@ -109,6 +109,13 @@ std::vector<Value> leaves_of(const Run& run) {
   return leaves;
 }
 
+// "layer1.count": the attribute `count` of the module `layer1`.
+IValue attribute_at(const script::ScriptModule& module, const std::string& path) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return module.attribute(path);
+  return module.submodule(path.substr(0, dot)).attribute(path.substr(dot + 1));
+}
+
 Tensor copied(size_t, const Tensor& tensor) {
   if (tensor.dim() == 0) {
     Tensor copy = Tensor::zeros(tensor.dtype(), tensor.sizes());
@@ -136,13 +143,21 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
       const IValue result =
           module.run_method(options.method, own.arguments, own.keywords, {.most_steps = options.most_steps});
       expected = migration::to_real_tree(result).leaves;
+      for (const Migration::Kept& kept : made.kept) {
+        const std::vector<Value> now = migration::to_real_tree(attribute_at(module, kept.path)).leaves;
+        expected.insert(expected.end(), now.begin(), now.end());
+      }
     } catch (const Error&) {
       if (is_example) throw;
       return;  // the script does not take such sizes
     }
     MigrationCheck entry;
     runtime::Program program(made.program.clone());
-    const std::vector<Value> leaves = leaves_of(changed(run, copied, types));
+    std::vector<Value> leaves = leaves_of(changed(run, copied, types));
+    for (const Migration::Kept& kept : made.kept) {
+      const std::vector<Value> before = migration::to_real_tree(kept.value).leaves;
+      leaves.insert(leaves.end(), before.begin(), before.end());
+    }
     for (size_t i = 0; i < leaves.size() && i < program.inputs().size(); ++i)
       entry.inputs +=
           fmt::format("{}{}: {}", i == 0 ? "" : ", ", program.inputs()[i].label(), leaves[i].summary());

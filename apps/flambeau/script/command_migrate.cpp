@@ -26,6 +26,8 @@ struct MigrateCommandOptions {
   uint64_t seed = 0;
   std::string report;
   bool forget = false;
+  bool like_pytorch = false;
+  bool state_as_arguments = false;
   bool skip_check = false;
 };
 
@@ -61,8 +63,12 @@ Dim read_dim(const std::string& option, std::string name) {
 
 // Every size that can stay free.
 ShapeSpec free_shape(const script::IValue& value) {
-  if (!value.is(script::IValue::Tag::kTensor)) return {};
-  return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
+  using Tag = script::IValue::Tag;
+  if (value.is(Tag::kTensor)) return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
+  if (!value.is(Tag::kTuple) && !value.is(Tag::kList)) return {};
+  std::vector<ShapeSpec> items;
+  for (const script::IValue& item : value.items()) items.push_back(free_shape(item));
+  return value.is(Tag::kTuple) ? ShapeSpec::tuple(std::move(items)) : ShapeSpec::list(std::move(items));
 }
 
 DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptArguments& arguments,
@@ -166,6 +172,8 @@ Migrated migrate_method(const script::ScriptModule& module, const std::string& m
   MigrateOptions how;
   how.method = method;
   how.forgets_changes = options.forget;
+  how.is_like_pytorch = options.like_pytorch;
+  how.changes_as_arguments = options.state_as_arguments;
   const Example example = example_for(module, method, for_method(options.inputs, method, options.methods),
                                       options, how.most_steps);
   const ScriptArguments& arguments = example.arguments;
@@ -305,6 +313,12 @@ Command migrate_command() {
           Option("--forget-changes",
                  "Attributes that are no tensors may change; the program forgets it after each run",
                  &options->forget),
+          Option("--state-as-arguments",
+                 "Attributes that are no tensors and change become arguments and results of the program",
+                 &options->state_as_arguments),
+          Option("--like-pytorch",
+                 "Refuse or fix sizes that PyTorch's own export would refuse or fix; for comparison",
+                 &options->like_pytorch),
           Option("--no-check", "Do not run both and compare", &options->skip_check),
       },
       {{"migrate model.pt -o model.pt2 -i 1x3x224x224", "with the sizes of the example"},

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/migrate/script_state.h"
@@ -102,18 +105,41 @@ class ScriptRoot final : public ScriptPart {
     for (size_t i = 0; i < positional.size(); ++i)
       arguments.push_back(argument(positional[i], type_of(i + 1), leaf, machine.context()));
     std::vector<std::pair<std::string, IValue>> named;
-    for (const auto& [name, tree] : keywords)
-      named.emplace_back(name, argument(tree, type_of(place_of(name)), leaf, machine.context()));
+    for (const auto& [name, tree] : keywords) {
+      const StateSlot* const slot = find_kept(name);
+      if (slot == nullptr) {
+        named.emplace_back(name, argument(tree, type_of(place_of(name)), leaf, machine.context()));
+      } else {
+        slot->object->slots.at(slot->index) =
+            argument(tree, slot->object->type->attributes.at(slot->index).type, leaf, machine.context());
+      }
+    }
     const IValue result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
     take_written_state(before);
     calls_.leave_all();
     calls_.tell_story();
     nn::Tree tree = finished(to_tree(result), machine.context());
+    if (!kept_.empty()) tree = with_kept(std::move(tree), machine.context());
     if (observer != nullptr) observer->leave(*this, [&] { return tree; });
     return tree;
   }
 
+  // The attributes that the run changed.
+  std::vector<StateSlot> changed() const { return changed_; }
+  // "layer1_count" of "layer1.count".
+  static std::string argument_of(const StateSlot& slot) {
+    std::string name = slot.name;
+    std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+  }
+  // These become arguments.
+  void keep(std::vector<StateSlot> slots) { kept_ = std::move(slots); }
+
  private:
+  const StateSlot* find_kept(const std::string& name) const {
+    const auto found = std::ranges::find(kept_, name, argument_of);
+    return found == kept_.end() ? nullptr : &*found;
+  }
   const Type& type_of(size_t index) const {
     static const Type any = TypeKind::kAny;
     const auto& arguments = method_.signature().arguments;
@@ -147,6 +173,10 @@ class ScriptRoot final : public ScriptPart {
       }
       *slot.tensor = calls_.as_tensor(now);
     }
+    if (options_.changes_as_arguments) {
+      changed_ = before.changed_attributes(slots_);
+      return;
+    }
     const std::vector<std::string> changes = before.changes(slots_);
     if (!changes.empty() && !options_.forgets_changes) {
       throw Error(ErrorCode::kUnsupported,
@@ -154,6 +184,21 @@ class ScriptRoot final : public ScriptPart {
                               printable(given_.method), joined(changes)),
                   "let changes be forgotten after each run, if the result does not need them");
     }
+  }
+
+  // What stands in the attributes that are arguments, after the run.
+  nn::Tree with_kept(nn::Tree result, ops::Context& context) {
+    json::Array names;
+    std::vector<TreeSpec> specs;
+    std::vector<Value> leaves;
+    for (const StateSlot& slot : kept_) {
+      nn::Tree tree = finished(to_tree(slot.object->slots.at(slot.index)), context);
+      names.emplace_back(argument_of(slot));
+      specs.push_back(std::move(tree.spec));
+      leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+    }
+    const nn::Tree both[] = {std::move(result), {TreeSpec::dict(names, std::move(specs)), std::move(leaves)}};
+    return nn::Tree::tuple(both);
   }
 
   // Numbers made of sizes are numbers, those that stand for tensors become some.
@@ -193,6 +238,7 @@ class ScriptRoot final : public ScriptPart {
   TracedCalls calls_;
   ThreadPool pool_;
   std::vector<StateSlot> slots_;
+  std::vector<StateSlot> changed_, kept_;
 };
 
 }  // namespace
@@ -206,7 +252,12 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
     for (Value& item : tree.leaves) {
       const size_t at = leaf++;
       Tensor* const tensor = item.get_if<Tensor>();
-      if (tensor == nullptr || !tensor->defined() || !ops::is_quantized(*tensor)) continue;
+      if (tensor == nullptr || !tensor->defined()) continue;
+      if (tensor->layout() != Layout::kStrided) {
+        throw Error(ErrorCode::kUnsupported, fmt::format("an argument is sparse: {}", tensor->summary()),
+                    "programs take dense tensors: give the dense one, if the script takes it");
+      }
+      if (!ops::is_quantized(*tensor)) continue;
       const Quantizer& quantizer = ops::quantizer_of(*tensor);
       if (quantizer.is_per_channel()) {
         throw Error(ErrorCode::kUnsupported,
@@ -226,8 +277,40 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
   for (const IValue& value : call.positional) positional.push_back(given(value));
   nn::Keywords keywords;
   for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, given(value));
+  const auto traced = [&](ScriptRoot& root, const trace::DynamicShapes& dynamic) {
+    return trace::trace_module(root, positional, keywords,
+                               {.dynamic = dynamic, .is_like_pytorch = options.is_like_pytorch});
+  };
+  std::vector<StateSlot> changed;
+  if (options.changes_as_arguments) {
+    Story first;
+    ScriptRoot root(call, options, quantized, first);
+    traced(root, options.dynamic);
+    changed = root.changed();
+  }
+  if (!changed.empty()) {
+    // Integers may be others in each run.
+    std::vector<std::pair<std::string, trace::ShapeSpec>> free;
+    if (options.dynamic.is_empty()) {
+      const std::vector<std::string> names = ScriptRoot(call, options, quantized, story).argument_names();
+      for (size_t i = 0; i < positional.size() && i < names.size(); ++i)
+        free.emplace_back(names[i], trace::ShapeSpec());
+      for (const auto& [name, tree] : keywords) free.emplace_back(name, trace::ShapeSpec());
+    }
+    for (const StateSlot& slot : changed) {
+      const IValue& value = slot.object->slots.at(slot.index);
+      story.kept.push_back({ScriptRoot::argument_of(slot), slot.name, value});
+      keywords.emplace_back(story.kept.back().argument, given(value));
+      free.emplace_back(story.kept.back().argument, value.is(IValue::Tag::kInt)
+                                                        ? trace::ShapeSpec(trace::Dim::AUTO)
+                                                        : trace::ShapeSpec());
+    }
+    ScriptRoot root(call, options, std::move(quantized), story);
+    root.keep(std::move(changed));
+    return traced(root, options.dynamic.with(std::move(free)));
+  }
   ScriptRoot root(call, options, std::move(quantized), story);
-  return trace::trace_module(root, positional, keywords, {.dynamic = options.dynamic});
+  return traced(root, options.dynamic);
 }
 
 }  // namespace flambeau::migration

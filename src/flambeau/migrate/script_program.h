@@ -36,6 +36,14 @@ struct Story {
   std::vector<std::string> specialized;  // sizes that are fixed
   std::vector<std::string> unrolled;     // what ran more than once
   double quantization_step = 0;          // the largest on the way
+  // Attributes that became arguments and results: what they are called there, where they are, and what they
+  // were.
+  struct Kept {
+    std::string argument;  // "layer1_count"
+    std::string path;      // "layer1.count"
+    IValue value;
+  };
+  std::vector<Kept> kept;
 };
 
 struct TraceOptions {
@@ -43,6 +51,10 @@ struct TraceOptions {
   uint64_t most_steps = 0;  // 0 for no bound
   // Attributes that are no tensors may change: every run of the program begins as the file does.
   bool forgets_changes = false;
+  // The same attributes become arguments by name; the result is (what the method gives, {name: what they are
+  // then}).
+  bool changes_as_arguments = false;
+  bool is_like_pytorch = false;  // as trace::ExportOptions
 };
 
 // The module is as before afterwards. `story`: what became of the script, for people. Throws Error with the

@@ -222,6 +222,47 @@ Snapshot::~Snapshot() {
   }
 }
 
+bool Snapshot::is_changed(const Held& held) const {
+  if (held.value.is(Tag::kList)) {
+    const std::vector<IValue>& items = held.value.items();
+    return items.size() != held.items.size() ||
+           !std::equal(items.begin(), items.end(), held.items.begin(), is_same_value);
+  }
+  if (held.value.is(Tag::kDict)) {
+    const auto entries = held.value.as_dict().items.entries();
+    return !std::equal(entries.begin(), entries.end(), held.entries.begin(), held.entries.end(),
+                       [](const auto& a, const auto& b) {
+                         return is_same_value(a.key, b.key) && is_same_value(a.value, b.value);
+                       });
+  }
+  return false;
+}
+
+std::vector<StateSlot> Snapshot::changed_attributes(const std::vector<StateSlot>& known) const {
+  std::vector<std::string> containers;
+  for (const Held& held : held_) {
+    if (is_changed(held)) containers.push_back(held.path);
+  }
+  std::vector<StateSlot> found;
+  for (const Held& held : held_) {
+    if (!is_module(held.value)) continue;
+    script::ObjectBox& object = held.value.as_object();
+    for (size_t i = 0; i < held.items.size() && i < object.slots.size(); ++i) {
+      const bool is_known = std::ranges::any_of(
+          known, [&](const StateSlot& slot) { return slot.object == &object && slot.index == i; });
+      if (is_known) continue;
+      const std::string path = fmt::format("{}.{}", held.path, object.type->attributes.at(i).name);
+      const bool has_changed_part = std::ranges::any_of(containers, [&](const std::string& container) {
+        return container == path || container.starts_with(path + "[");
+      });
+      if (is_same_value(held.items[i], object.slots[i]) && !has_changed_part) continue;
+      found.push_back({.name = path.substr(std::string_view("self.").size()), .object = &object, .index = i});
+    }
+  }
+  std::ranges::sort(found, {}, &StateSlot::name);
+  return found;
+}
+
 std::vector<std::string> Snapshot::changes(const std::vector<StateSlot>& known) const {
   std::vector<std::string> found;
   const auto is_known = [&](const script::ObjectBox& object, size_t index) {
@@ -236,18 +277,8 @@ std::vector<std::string> Snapshot::changes(const std::vector<StateSlot>& known) 
         found.push_back(fmt::format("{}.{} ({})", held.path, printable(object.type->attributes.at(i).name),
                                     printable(object.slots[i].kind_name())));
       }
-    } else if (held.value.is(Tag::kList)) {
-      const std::vector<IValue>& items = held.value.items();
-      if (items.size() != held.items.size() ||
-          !std::equal(items.begin(), items.end(), held.items.begin(), is_same_value))
-        found.push_back(fmt::format("{} ({})", held.path, printable(held.value.kind_name())));
-    } else if (held.value.is(Tag::kDict)) {
-      const auto entries = held.value.as_dict().items.entries();
-      const bool is_same = std::equal(entries.begin(), entries.end(), held.entries.begin(),
-                                      held.entries.end(), [](const auto& a, const auto& b) {
-                                        return is_same_value(a.key, b.key) && is_same_value(a.value, b.value);
-                                      });
-      if (!is_same) found.push_back(fmt::format("{} ({})", held.path, printable(held.value.kind_name())));
+    } else if (is_changed(held)) {
+      found.push_back(fmt::format("{} ({})", held.path, printable(held.value.kind_name())));
     }
   }
   return found;

@@ -317,6 +317,17 @@ std::optional<std::vector<Value>> TracedCalls::read_geometry(const ops::Operator
   return ops::execute(context, op, values);
 }
 
+namespace {
+
+// Of tensors that the file has: what it gives is one of them.
+std::vector<Value> execute_known(ops::Context& context, const ops::Operator& op,
+                                 std::span<const Value> given) {
+  ops::Context plain = context.without_interceptor();
+  return ops::execute(plain, op, given);
+}
+
+}  // namespace
+
 std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, const ops::Operator& op,
                                                         std::span<const Value> given) {
   const auto with_steps = [&](std::vector<Value> results) {
@@ -329,7 +340,8 @@ std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, c
   };
   const bool makes_object =
       std::ranges::any_of(op.schema.returns, [](const auto& result) { return is_native(result.type); });
-  if (makes_object || op.is(ops::Trait::kQuantizes)) {
+  const bool is_quantized = ops::takes_quantized(given);
+  if (makes_object || (!is_quantized && ops::is_for_quantized(op))) {
     // Scales, zero points and the weights that are packed are numbers of the program.
     std::vector<Value> arguments(given.begin(), given.end());
     for (size_t i = makes_object ? 0 : 1; i < arguments.size(); ++i) {
@@ -344,9 +356,14 @@ std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, c
       }
       *tensor = *std::move(real);
     }
-    return with_steps(ops::execute(context, op, arguments));
+    const bool is_known = makes_object || !arguments.at(0).is_tensor() || !is_fake(arguments[0].tensor());
+    return with_steps(is_known ? execute_known(context, op, arguments)
+                               : ops::execute(context, op, arguments));
   }
-  if (!ops::takes_quantized(given) && !std::ranges::any_of(given, has_packed)) return {};
+  if (!is_quantized && !std::ranges::any_of(given, has_packed)) return {};
+  bool has_fake = false;
+  visit_tensors(given, [&](const Tensor& tensor) { has_fake = has_fake || is_fake(tensor); });
+  if (!has_fake) return with_steps(execute_known(context, op, given));
   return with_steps(ops::execute(context, op, given));
 }
 
@@ -364,7 +381,7 @@ std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator&
     ~Within() { --depth; }
     size_t& depth;
   } const within(depth_);
-  if (depth_ == 1 && machine != nullptr) {
+  if (depth_ == 1 && !place_.empty()) {
     Runs& runs = runs_[place_ + op.name()];
     if (++runs.count == 2) runs.line = line_text(machine->where().back());
   }

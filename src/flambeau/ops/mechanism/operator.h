@@ -115,9 +115,6 @@ enum class Trait : uint16_t {
   kExactOut = 1U << 12,
   // A result that is given may not lie where an argument does.
   kApartOut = 1U << 13,
-  // It makes quantized tensors of real ones, or real ones of either: its function is written for tensors of a
-  // trace, too (quantized/in_programs.h).
-  kQuantizes = 1U << 14,
 };
 
 struct Facts;

@@ -263,6 +263,11 @@ Tensor quantized_over(const Tensor& integers, DType dtype, const Quantizer& quan
   return Tensor::quantized(retyped(integers, dtype), quantizer);
 }
 
+bool is_for_quantized(const Operator& op) {
+  return op.quantized.caller != nullptr && op.quantized.caller == op.function.caller &&
+         op.quantized.function == op.function.function;
+}
+
 bool lacks_elements(const Tensor& tensor) {
   return tensor.is_traced() ||
          (tensor.storage() != nullptr && tensor.storage()->is_meta() && !tensor.device().is_meta());

@@ -92,7 +92,8 @@ Tensor dequantize_by_tensors(Context& c, const Tensor& input, const Tensor& scal
                              Size least, Size most, DType dtype, std::optional<DType> out_dtype) {
   if (lacks_elements(scale)) {
     const Tensor real = parts::to_dtype(c, input, out_dtype.value_or(DType::kFloat32));
-    return parts::mul(c, parts::sub(c, real, zero_point), scale);
+    const Tensor result = parts::mul(c, parts::sub(c, real, zero_point), scale);
+    return parts::to_dtype(c, result, real.dtype());
   }
   return call_with(
       c, "quantized_decomposed::dequantize_per_tensor",

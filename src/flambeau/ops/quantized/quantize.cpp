@@ -205,44 +205,31 @@ void define_quantize(Library& library) {
   library
       .define(
           "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor")
-      .function<quantize_per_tensor>()
-      .is(Trait::kQuantizes);
+      .quantized<quantize_per_tensor>();
   library
       .define(
           "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, ScalarType "
           "dtype) -> Tensor")
-      .function<quantize_by_tensors>()
-      .is(Trait::kQuantizes);
+      .quantized<quantize_by_tensors>();
   library
       .define(
           "aten::quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType "
           "dtype) -> Tensor[]")
-      .function<quantize_all>()
-      .is(Trait::kQuantizes);
+      .quantized<quantize_all>();
   library
       .define(
           "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, ScalarType "
           "dtype) -> Tensor")
-      .function<quantize_per_channel>()
-      .is(Trait::kQuantizes);
+      .quantized<quantize_per_channel>();
   library
       .define("aten::quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor")
-      .function<quantize_dynamic>()
-      .is(Trait::kQuantizes);
+      .quantized<quantize_dynamic>();
   library.define("aten::_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)")
       .function<choose_per_tensor>();
-  library.define("aten::dequantize.self(Tensor self) -> Tensor")
-      .quantized<dequantize_self>()
-      .is(Trait::kQuantizes);
-  library.define("aten::dequantize.tensor(Tensor qtensor) -> Tensor")
-      .quantized<dequantize_self>()
-      .is(Trait::kQuantizes);
-  library.define("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]")
-      .quantized<dequantize_tensors>()
-      .is(Trait::kQuantizes);
-  library.define("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]")
-      .quantized<dequantize_tensors>()
-      .is(Trait::kQuantizes);
+  library.define("aten::dequantize.self(Tensor self) -> Tensor").quantized<dequantize_self>();
+  library.define("aten::dequantize.tensor(Tensor qtensor) -> Tensor").quantized<dequantize_self>();
+  library.define("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]").quantized<dequantize_tensors>();
+  library.define("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]").quantized<dequantize_tensors>();
   library.define("aten::int_repr(Tensor self) -> Tensor").quantized<int_repr>();
   library.define("aten::q_scale(Tensor self) -> float").quantized<q_scale>();
   library.define("aten::q_zero_point(Tensor self) -> int").quantized<q_zero_point>();
