@@ -67,8 +67,12 @@ int run_script(const ScriptRun& options, const CommonOptions& common);
 struct ScriptArguments {
   std::vector<script::IValue> positional;
   script::ScriptModule::Keywords keywords;
+  size_t shapes = 0;  // arguments of which only the shape was said: "1x3x224x224"
 };
-ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed);
+// `integers`: a bit for each argument that is a shape alone, from the lowest on; set, it is made of integers,
+// 0 and 1, else of real numbers.
+ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed,
+                                 uint64_t integers = 0);
 // What the script prints goes to standard error: standard output has results.
 script::ScriptRunOptions script_run_options();
 

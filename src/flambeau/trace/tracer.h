@@ -130,7 +130,7 @@ class Tracer : public ops::Interceptor {
   graph::SymBool describe_condition(const symbolic::Expr& condition) const;
   graph::SymInt describe_number(const symbolic::Expr& expr);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
-  // PyTorch's operators over sequences are loops: the number of steps is the example's.
+  // PyTorch traces operators over sequences as loops: the number of steps is the example's there.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
   void join_equal_numbers();
   void hold(const Tensor& tensor, graph::Value& value);
