@@ -114,7 +114,7 @@ struct Program::State {
     require_operators(missing);
     is_written = passes::written_inputs(program.graph(), *library);
     bind_weights();
-    copy_small_weights();
+    if (options.live_weights.empty()) copy_small_weights();
     may_plan = options.plan;
     backend = options.backend ? std::move(options.backend) : backends::make_backend();
     has_symbols = std::ranges::any_of(interface.inputs, [](const graph::Leaf& leaf) {
@@ -126,6 +126,10 @@ struct Program::State {
     }
     for (const graph::OutputSpec& output : program.signature.outputs) {
       const auto found = weight_names.find(output.target);
+      if (found != weight_names.end()) is_changed[found->second] = true;
+    }
+    for (const std::string& name : options.live_weights) {
+      const auto found = weight_names.find(name);
       if (found != weight_names.end()) is_changed[found->second] = true;
     }
     changed_count = static_cast<size_t>(std::ranges::count(is_changed, true));
