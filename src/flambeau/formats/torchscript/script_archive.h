@@ -35,6 +35,8 @@ class ScriptContents {
   // Names of the files beside the model, and what they hold. Throws Error(kNotFound).
   virtual std::vector<std::string> extra_files() const = 0;
   virtual std::string extra_file(std::string_view name) const = 0;
+  // By method, the inputs it was traced with, without their data; None where the file has none.
+  virtual IValue read_traced_inputs(ValueReader& /*reader*/) const { return {}; }
 };
 
 class ScriptArchive final : public ScriptContents {
@@ -59,8 +61,7 @@ class ScriptArchive final : public ScriptContents {
   std::vector<IValue> read_constants(ValueReader& reader) const;
   // The module. Throws Error(kCorrupt) for anything else.
   IValue read_data(ValueReader& reader) const;
-  // By method, the inputs it was traced with, without their data; None when the archive has none.
-  IValue read_traced_inputs(ValueReader& reader) const;
+  IValue read_traced_inputs(ValueReader& reader) const override;
 
  private:
   IValue read_pickle(ValueReader& reader, std::string_view name) const;
