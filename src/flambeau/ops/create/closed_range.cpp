@@ -26,8 +26,8 @@ int64_t closed_count(const Scalar& start, const Scalar& end, const Scalar& step,
   } else {
     const __int128 whole_step = step.to_int();
     if (whole_step == 0) fail_view("step must be nonzero");
-    count = static_cast<double>(
-        (static_cast<__int128>(end.to_int()) - static_cast<__int128>(start.to_int())) / whole_step + 1);
+    const __int128 steps = (static_cast<__int128>(end.to_int()) - start.to_int()) / whole_step;
+    count = static_cast<double>(steps + 1);
   }
   if (!(count >= 0 && count < 0x1p62)) fail_view("invalid size, possible overflow?");
   return static_cast<int64_t>(count);
