@@ -89,6 +89,11 @@ struct ScriptModule::Loaded {
 // As torch.jit.save chooses it: the file's name without its last ending.
 std::string top_folder_of(const std::string& path);
 
+// A module of a package.
+ScriptModule load_packaged(const std::shared_ptr<const RecordArchive>& records, const PackagedModule& module,
+                           const std::shared_ptr<SharedZipStorages>& shared,
+                           const ScriptLoadOptions& options);
+
 // Of an object, by its name. Throw Error(kNotFound) that lists what is like it.
 size_t slot_named(const IValue& object, std::string_view name);
 const std::shared_ptr<Function>& method_named(const IValue& object, std::string_view name);

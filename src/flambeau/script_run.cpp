@@ -13,6 +13,7 @@
 #include "flambeau/formats/flatbuffer/flatbuffer_file.h"
 #include "flambeau/formats/flatbuffer/flatbuffer_writer.h"
 #include "flambeau/formats/mobile/mobile_file.h"
+#include "flambeau/formats/package/script_package.h"
 #include "flambeau/interpreter/arguments.h"
 #include "flambeau/interpreter/evaluator.h"
 #include "flambeau/interpreter/native_methods.h"
@@ -194,6 +195,16 @@ ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions
   const bool is_flat = is_flatbuffer_module(bytes->bytes());
   std::shared_ptr<const RecordArchive> records;
   if (!is_flat) records = std::make_shared<const RecordArchive>(RecordArchive::open(bytes));
+  if (!is_flat && is_script_package(*records)) {
+    const std::vector<PackagedModule> modules = packaged_modules(*records);
+    return load_packaged(records, find_packaged_module(modules, options.module),
+                         std::make_shared<SharedZipStorages>(), options);
+  }
+  if (!options.module.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("there is no module '{}' in a file that is no package", printable(options.module)));
+  }
   auto loaded = std::make_shared<ScriptModule::Loaded>(std::make_shared<ScriptCode>(options));
   const LoadHooks hooks = loaded->load_hooks(options);
   if (is_flat) {
