@@ -19,6 +19,7 @@
 
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
+#include "flambeau/script/backend.h"
 #include "flambeau/script/values/ivalue.h"
 #include "flambeau/tensor/dtype.h"
 
@@ -53,6 +54,8 @@ struct ScriptLoadOptions {
   bool from_bytecode = false;
   // Of a package (flambeau/script_package.h): which of its modules; the only one needs no name.
   std::string module = {};
+  // What runs parts that were lowered. Modules with others can be looked at and saved, not run.
+  Backends backends = {};
 };
 
 // What is 0 or null has no bound.
@@ -192,6 +195,8 @@ class ScriptModule {
   std::vector<CodeFinding> problems() const;
   // Calls that touch the outside: files, seeds, the network.
   std::vector<CodeFinding> outside_calls() const;
+  // Of itself and all below, what a backend runs.
+  std::vector<LoweredModule> lowered_modules() const;
   // Methods that run when the file is loaded.
   std::vector<std::string> run_at_load() const;
 

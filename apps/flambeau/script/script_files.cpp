@@ -156,6 +156,13 @@ void print_script(const script::ScriptModule& module, size_t limit, bool is_whol
       fmt::format("{} of {}", counted(methods.size(), "method"), printable(module.class_name())));
   for (size_t i = 0; i < methods.size() && !more(methods.size(), i); ++i)
     fmt::print("  {}\n", printable(methods[i].signature, 2000));
+  const std::vector<script::LoweredModule> lowered = module.lowered_modules();
+  if (!lowered.empty()) print_script_heading(counted(lowered.size(), "lowered module"));
+  for (size_t i = 0; i < lowered.size() && !more(lowered.size(), i); ++i) {
+    fmt::print("  {}: backend '{}', processed: {}\n",
+               styled(lowered[i].path.empty() ? "(the module)" : printable(lowered[i].path), Style::kCyan),
+               printable(lowered[i].backend), printable(script::to_text(lowered[i].processed), 100));
+  }
   std::vector<std::string> attributes;
   for (const script::ModuleAttribute& each : module.attributes()) {
     if (each.kind != script::SlotKind::kAttribute || each.name == "_is_full_backward_hook") continue;
