@@ -19,6 +19,7 @@
 
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
+#include "flambeau/script/backend.h"
 #include "flambeau/script/values/ivalue.h"
 #include "flambeau/tensor/dtype.h"
 
@@ -26,7 +27,9 @@ namespace flambeau {
 class ByteSink;
 class Error;
 class Mapping;
+class RecordArchive;
 struct ScriptMigration;
+struct SharedZipStorages;
 namespace ops {
 class Library;
 }
@@ -35,6 +38,9 @@ class Library;
 namespace flambeau::script {
 
 class Class;
+struct PackagedModule;
+struct PackagedScript;
+struct ScriptResource;
 
 struct ScriptLoadOptions {
   // Objects that have one are given their state by their own __setstate__, which is code of the file. False:
@@ -46,6 +52,10 @@ struct ScriptLoadOptions {
   // Of a mobile module: run its bytecode, as PyTorch's lite interpreter does, and leave its code alone.
   // Bytecode is taken anyway where there is no code.
   bool from_bytecode = false;
+  // Of a package (flambeau/script_package.h): which of its modules; the only one needs no name.
+  std::string module = {};
+  // What runs parts that were lowered. Modules with others can be looked at and saved, not run.
+  Backends backends = {};
 };
 
 // What is 0 or null has no bound.
@@ -185,6 +195,8 @@ class ScriptModule {
   std::vector<CodeFinding> problems() const;
   // Calls that touch the outside: files, seeds, the network.
   std::vector<CodeFinding> outside_calls() const;
+  // Of itself and all below, what a backend runs.
+  std::vector<LoweredModule> lowered_modules() const;
   // Methods that run when the file is loaded.
   std::vector<std::string> run_at_load() const;
 
@@ -205,6 +217,14 @@ class ScriptModule {
   friend void save_mobile(const ScriptModule& module, const std::string& path,
                           const MobileSaveOptions& options, Progress& progress);
   friend std::vector<std::string> export_opnames(const ScriptModule& module);
+  friend ScriptModule load_packaged(const std::shared_ptr<const RecordArchive>& records,
+                                    const PackagedModule& module,
+                                    const std::shared_ptr<SharedZipStorages>& shared,
+                                    const ScriptLoadOptions& options);
+  friend std::vector<std::pair<PackagedScript, ScriptModule>> load_script_package(
+      const std::string& path, const ScriptLoadOptions& options);
+  friend void save_script_package(const std::string& path, const std::vector<ScriptResource>& resources,
+                                  Progress& progress);
   friend ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved);
   friend void inline_calls(const ScriptModule& module);
   ScriptModule(std::shared_ptr<Loaded> loaded, IValue object, std::string path)

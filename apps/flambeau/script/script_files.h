@@ -33,6 +33,15 @@ ModelSource open_source(const std::string& path);
 bool is_script_file(const std::string& path);
 bool is_script_file(const std::shared_ptr<Mapping>& mapping);
 
+// "package.pt:models/all.pkl": a file, and the name of a module in it, which may be empty.
+struct PackagedName {
+  std::string file;
+  std::string module;
+};
+PackagedName packaged_name(const std::string& path);
+// inspect: the modules of a package, if there are any.
+void print_script_package(const std::shared_ptr<Mapping>& bytes);
+
 // Nothing of the file runs unless `run` is set. `operators`: shared libraries with operators of the user's.
 script::ScriptModule open_script(const ModelSource& source, const CommonOptions& common, bool run = false,
                                  const std::vector<std::string>& operators = {});
