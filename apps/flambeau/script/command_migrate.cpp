@@ -61,13 +61,14 @@ Dim read_dim(const std::string& option, std::string name) {
   return Dim(name, bounds);
 }
 
-// Every size that can stay free.
-ShapeSpec free_shape(const script::IValue& value) {
+// Every size that can stay free, or none.
+ShapeSpec whole_shape(const script::IValue& value, bool is_free) {
   using Tag = script::IValue::Tag;
-  if (value.is(Tag::kTensor)) return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
+  if (value.is(Tag::kTensor) && is_free)
+    return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
   if (!value.is(Tag::kTuple) && !value.is(Tag::kList)) return {};
   std::vector<ShapeSpec> items;
-  for (const script::IValue& item : value.items()) items.push_back(free_shape(item));
+  for (const script::IValue& item : value.items()) items.push_back(whole_shape(item, is_free));
   return value.is(Tag::kTuple) ? ShapeSpec::tuple(std::move(items)) : ShapeSpec::list(std::move(items));
 }
 
@@ -94,7 +95,7 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
       specs.emplace_back(name, ShapeSpec(found->second));
       dims.erase(found);
     } else {
-      specs.emplace_back(name, is_auto ? free_shape(value) : ShapeSpec());
+      specs.emplace_back(name, whole_shape(value, is_auto));
     }
   };
   for (size_t i = 0; i < arguments.positional.size(); ++i)
@@ -149,6 +150,19 @@ ScriptArguments fitting_arguments(const script::ScriptModule& module, const std:
   return arguments;  // the migration says what is wrong
 }
 
+// Arguments by name in the places that they have: whoever runs the program need not name them then.
+ScriptArguments in_order(ScriptArguments arguments, const std::vector<std::string>& names) {
+  while (arguments.positional.size() < names.size()) {
+    const std::string& next = names[arguments.positional.size()];
+    const auto found =
+        std::ranges::find(arguments.keywords, next, [](const auto& entry) { return entry.first; });
+    if (found == arguments.keywords.end()) break;
+    arguments.positional.push_back(std::move(found->second));
+    arguments.keywords.erase(found);
+  }
+  return arguments;
+}
+
 Example example_for(const script::ScriptModule& module, const std::string& method,
                     const std::vector<std::string>& inputs, const MigrateCommandOptions& options,
                     uint64_t most_steps) {
@@ -176,7 +190,7 @@ Migrated migrate_method(const script::ScriptModule& module, const std::string& m
   how.changes_as_arguments = options.state_as_arguments;
   const Example example = example_for(module, method, for_method(options.inputs, method, options.methods),
                                       options, how.most_steps);
-  const ScriptArguments& arguments = example.arguments;
+  const ScriptArguments arguments = in_order(example.arguments, argument_names(module, method));
   how.dynamic = read_dynamic(for_method(options.dynamic, method, options.methods), arguments,
                              argument_names(module, method));
   Migrated result{.method = method, .made = {}, .checks = {}, .origin = example.origin, .nodes = 0};

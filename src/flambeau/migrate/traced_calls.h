@@ -61,6 +61,8 @@ class TracedCalls final : public ops::Interceptor {
   // tensors, nor the objects that keep packed weights. Nothing for other calls.
   std::optional<std::vector<Value>> in_parts(ops::Context& context, const ops::Operator& op,
                                              std::span<const Value> arguments);
+  std::optional<std::vector<Value>> by_other_names(ops::Context& context, const ops::Operator& op,
+                                                   std::span<const Value> arguments);
   void remember(const ops::Operator& op, std::span<const Value> arguments, std::span<const Value> results);
   void note_writes(const ops::Operator& op, std::span<const Value> arguments);
   const Storage* root_of(const Tensor& tensor) const;

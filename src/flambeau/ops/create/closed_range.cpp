@@ -76,7 +76,7 @@ void define_closed_range(Library& library) {
           "device=None, bool? pin_memory=None) -> Tensor")
       .function<range_by_one>();
   library.define("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
-      .function<subtract_product>();
+      .decomposition<subtract_product>();
 }
 
 }  // namespace flambeau::ops

@@ -248,6 +248,14 @@ void multinomial_kernel(Context& context, const Tensor& self, Size samples, bool
                        out.mutable_data<int64_t>());
 }
 
+// The same numbers by the operator without a beginning.
+std::optional<Tensor> random_from_parts(Context& context, const Tensor& self, Size from,
+                                        std::optional<Size> to) {
+  if (!to) return {};
+  const Tensor drawn = call(context, "aten::random.to", self, (*to - from).value());
+  return call(context, "aten::add.Scalar", drawn, from.value());
+}
+
 }  // namespace
 
 void define_distribution(Library& library) {
@@ -332,6 +340,7 @@ void define_distribution(Library& library) {
   library.define("aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor")
       .shape<random_from_shape<Size>, random_from_shape<SymInt>>()
       .kernel<random_from_kernel>()
+      .decomposition<random_from_parts>()
       .elementwise()
       .random();
   library.define("aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor")
