@@ -149,6 +149,10 @@ class ScriptModule {
   std::string code() const;
   std::string code(std::string_view method) const;
   std::string original_code(std::string_view method) const;
+  // The module and all that it calls as Python that runs in plain PyTorch: classes with their layers and
+  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are not
+  // in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
+  std::string python_code() const;
   // The graph that a method was compiled to, as text.
   std::string graph(std::string_view method) const;
 
