@@ -14,6 +14,7 @@ Command diff_command();
 Command verify_command();
 Command graph_command();
 Command code_command();
+Command compile_command();
 Command compile_script_command();
 Command migrate_command();
 Command opnames_command();

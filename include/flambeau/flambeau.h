@@ -3,6 +3,7 @@
 //   #include <flambeau/flambeau.h>
 #pragma once
 
+#include "flambeau/aot.h"
 #include "flambeau/check.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"

@@ -228,8 +228,9 @@ class ScriptModule {
   std::string path_;
 };
 
-// Opens a file of torch.jit.save, of any version. The weights stay where they are, mapped; code is compiled
-// when it is needed. Throws Error: kNotFound, kIo, kCorrupt, kUnsupported, kLimit, located at the file.
+// Opens a file of torch.jit.save, of any version, or a mobile module, also in a flatbuffer. The weights stay
+// where they are, mapped; code is compiled when it is needed. Throws Error: kNotFound, kIo, kCorrupt,
+// kUnsupported, kLimit, located at the file.
 ScriptModule load_script(const std::string& path, const ScriptLoadOptions& options = {});
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options = {});
 
@@ -248,10 +249,13 @@ void write_script_module(const ScriptModule& module, ByteSink& sink,
                          Progress& progress = Progress::silent());
 
 // What _save_for_lite_interpreter of PyTorch 2.13 writes: the same with bytecode for mobile interpreters, of
-// version 4 to 8, as PyTorch's backport makes the older ones. Throws Error(kUnsupported) for what mobile
-// modules cannot hold, naming the method.
+// version 4 to 8, as PyTorch's backport makes the older ones; version 9 is a flatbuffer, as
+// save_jit_module_to_flatbuffer writes it. Throws Error(kUnsupported) for what mobile modules cannot hold,
+// naming the method.
 struct MobileSaveOptions {
   int64_t version = 8;
+  bool has_code =
+      true;  // of a flatbuffer: false leaves out the code, so that it is for mobile interpreters alone
   std::vector<std::pair<std::string, std::string>> extra_files = {};
 };
 void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options = {},

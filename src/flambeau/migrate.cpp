@@ -69,18 +69,29 @@ Migration migrate(const script::ScriptModule& module, const std::vector<script::
   call.positional = arguments;
   call.keywords = keywords;
   Migration made;
+  migration::Story story;
   made.program = migration::trace_script(call,
                                          {.dynamic = options.dynamic,
                                           .most_steps = options.most_steps,
-                                          .forgets_changes = options.forgets_changes},
-                                         made.notes);
+                                          .forgets_changes = options.forgets_changes,
+                                          .changes_as_arguments = options.changes_as_arguments,
+                                          .is_like_pytorch = options.is_like_pytorch},
+                                         story);
+  made.notes = std::move(story.notes);
+  made.specialized = std::move(story.specialized);
+  made.unrolled = std::move(story.unrolled);
+  made.quantization_step = story.quantization_step;
   std::vector<Value> leaves;
   const auto add = [&](const script::IValue& value) {
-    const nn::Tree tree = migration::to_tree(value);
+    const nn::Tree tree = migration::to_real_tree(value);
     leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
   };
   for (const script::IValue& value : arguments) add(value);
   for (const auto& [name, value] : keywords) add(value);
+  for (auto& [argument, path, value] : story.kept) {
+    add(value);
+    made.kept.push_back({std::move(argument), std::move(path), std::move(value)});
+  }
   made.program.example_inputs =
       pt2::write_example_inputs(parse_treespec(made.program.root_call()->in_spec), leaves);
   return made;

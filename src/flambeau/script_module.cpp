@@ -8,6 +8,7 @@
 #include <set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/left_out.h"
 #include "flambeau/script/ir/text.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/python/decompile.h"
@@ -39,7 +40,7 @@ CodeFinding finding(const Function& function, const SourceRange& range, std::str
 }
 
 // Where an error of the compiler was: its locations are a file of the archive and a line.
-CodeFinding compile_finding(const ScriptArchive* archive, const Function& function, const Error& error) {
+CodeFinding compile_finding(const ScriptContents* archive, const Function& function, const Error& error) {
   CodeFinding made;
   made.function = function.qualified_name();
   const size_t end = std::min(error.message().find(":\n  File "), error.message().size());
@@ -133,7 +134,7 @@ std::vector<std::string> ScriptModule::extra_files() const {
 std::string ScriptModule::extra_file(std::string_view name) const {
   if (loaded_->file.archive == nullptr)
     throw Error(ErrorCode::kNotFound, "a module that came from no file has no files beside it");
-  return std::string(as_text(loaded_->file.archive->records().read(fmt::format("extra/{}", name))));
+  return loaded_->file.archive->extra_file(name);
 }
 
 std::vector<std::string> ScriptModule::operators() const {
@@ -165,7 +166,11 @@ std::vector<CodeFinding> ScriptModule::problems() const {
           if (program.builtins().find(name) != nullptr || loaded_->code->library->find(node.op->schema.name))
             return;
           if (!told.insert({function.qualified_name(), name}).second) return;
-          found.push_back(finding(function, node.range, fmt::format("nothing here runs {}", name)));
+          const std::string_view option = ops::option_left_out(name);
+          found.push_back(
+              finding(function, node.range,
+                      fmt::format("nothing here runs {}{}", name,
+                                  option.empty() ? "" : fmt::format(": it was built without {}", option))));
         });
       });
   for (const ScriptModule& module : modules_here()) {

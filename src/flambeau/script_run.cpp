@@ -9,6 +9,9 @@
 #include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/files/mapping.h"
 #include "flambeau/base/work.h"
+#include "flambeau/formats/flatbuffer/flat_module.h"
+#include "flambeau/formats/flatbuffer/flatbuffer_file.h"
+#include "flambeau/formats/flatbuffer/flatbuffer_writer.h"
 #include "flambeau/formats/mobile/mobile_file.h"
 #include "flambeau/interpreter/arguments.h"
 #include "flambeau/interpreter/evaluator.h"
@@ -188,10 +191,15 @@ ScriptModule load_script(const std::string& path, const ScriptLoadOptions& optio
 }
 
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options) {
-  auto records = std::make_shared<const RecordArchive>(RecordArchive::open(std::move(bytes)));
+  const bool is_flat = is_flatbuffer_module(bytes->bytes());
+  std::shared_ptr<const RecordArchive> records;
+  if (!is_flat) records = std::make_shared<const RecordArchive>(RecordArchive::open(bytes));
   auto loaded = std::make_shared<ScriptModule::Loaded>(std::make_shared<ScriptCode>(options));
   const LoadHooks hooks = loaded->load_hooks(options);
-  if (has_bytecode(*records) && (options.from_bytecode || !has_code(*records))) {
+  if (is_flat) {
+    loaded->file =
+        read_flatbuffer(std::move(bytes), loaded->code->operators, hooks, options.from_bytecode).script;
+  } else if (has_bytecode(*records) && (options.from_bytecode || !has_code(*records))) {
     loaded->file = read_mobile(std::move(records), loaded->code->operators, hooks).script;
   } else {
     loaded->file = read_script(std::move(records), loaded->code->operators, hooks);
@@ -232,8 +240,17 @@ void save_mobile(const ScriptModule& module, const std::string& path, const Mobi
   ExtraFiles extras;
   for (const auto& [name, contents] : options.extra_files) extras[name] = contents;
   AtomicFile out(path);
-  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(), progress,
-               options.version);
+  if (options.version == bytecode::kNewestVersion) {
+    write_flatbuffer(out, loaded.file, module.object_, extras, options.has_code, loaded.save_hooks(),
+                     progress);
+  } else {
+    if (!options.has_code) {
+      throw Error(ErrorCode::kInvalidArgument, "only flatbuffers are written without code",
+                  "ask for version 9, or a file that ends in .ff");
+    }
+    write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(),
+                 progress, options.version);
+  }
   out.commit();
 }
 

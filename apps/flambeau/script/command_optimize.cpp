@@ -14,7 +14,6 @@ struct OptimizeOptions {
   std::string input;
   std::string output;
   std::vector<std::string> preserved;
-  bool only_freezes = false;
 };
 
 size_t parameter_count(const script::ScriptModule& module) {
@@ -28,8 +27,7 @@ int run_optimize(const OptimizeOptions& options, const CommonOptions& common) {
   with_location("file", options.input, [&] {
     module.eval();
     const size_t before = parameter_count(module);
-    const script::ScriptModule made = options.only_freezes ? script::freeze(module, options.preserved)
-                                                           : script::optimize(module, options.preserved);
+    const script::ScriptModule made = script::optimize(module, options.preserved);
     script::save_script(made, options.output);
     if (!common.quiet) {
       fmt::print("{}: {} attributes, of {} before\n", printable(options.output, SIZE_MAX),
@@ -52,7 +50,6 @@ Command optimize_command() {
                   .takes(Takes::kOutput),
               Option("--preserve", "A method or attribute that stays: encode, layer1.scale; may be repeated",
                      &options->preserved),
-              Option("--freeze-only", "Only what torch.jit.freeze does", &options->only_freezes),
           },
           {{"optimize model.pt fast.pt", "frozen, batch norms in the weights, nothing computed twice"},
            {"optimize --preserve encode model.pt fast.pt", "with another method beside forward"}},

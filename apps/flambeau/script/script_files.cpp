@@ -61,10 +61,12 @@ json::Array json_of(const Items& items) {
 
 }  // namespace
 
-bool is_script_file(const std::shared_ptr<Mapping>& mapping) {
-  const FileKind kind = recognize(mapping);
-  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
+bool is_script_kind(FileKind kind) {
+  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
+         kind == FileKind::kMobileFlatBuffer;
 }
+
+bool is_script_file(const std::shared_ptr<Mapping>& mapping) { return is_script_kind(recognize(mapping)); }
 
 bool is_script_file(const std::string& path) {
   std::error_code ignored;
@@ -268,17 +270,28 @@ void convert_script(const ScriptConversion& options, const CommonOptions& common
   with_location("file", options.from, [&] {
     if (!options.methods.empty()) module.keep_methods(options.methods);
     if (options.dtype) module.to(*options.dtype);
+    if (options.freeze) {
+      module.eval();
+      module = script::freeze(module, options.methods);
+    }
     script::save_script(module, options.to, extras, progress);
   });
   report_saved(module, options.from, options.to, "a TorchScript module", common);
 }
 
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
-                        const CommonOptions& common) {
+                        bool has_code, const CommonOptions& common) {
+  const bool is_flat = to.ends_with(".ff");
+  if (is_flat && !version.empty() && version != "9") {
+    throw Error(ErrorCode::kInvalidArgument, "a .ff file holds bytecode of version 9",
+                "give an output ending in .ptl for an older version");
+  }
   ProgressBar progress(common.quiet || common.json);
   const script::ScriptModule module = open_script({from, nullptr, true}, common, true);
   script::MobileSaveOptions options;
+  if (is_flat) options.version = 9;
   if (!version.empty()) options.version = std::stoll(version);
+  options.has_code = has_code;
   options.extra_files = extra_files_of(module);
   with_location("file", from, [&] { script::save_mobile(module, to, options, progress); });
   report_saved(module, from, to, "a mobile module", common);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "command.h"
+#include "flambeau/inspect.h"
 #include "flambeau/json.h"
 #include "flambeau/script.h"
 #include "flambeau/tensor.h"
@@ -24,6 +25,8 @@ struct ModelSource {
   std::shared_ptr<Mapping> bytes;  // null for a file that can be opened by its path
   bool is_script = false;          // a TorchScript module with code
 };
+// Modules of TorchScript, with code or bytecode.
+bool is_script_kind(FileKind kind);
 // What cannot be opened is no script: others say why.
 ModelSource open_source(const std::string& path);
 // Of files alone: a pipe is left to who reads it.
@@ -64,8 +67,12 @@ int run_script(const ScriptRun& options, const CommonOptions& common);
 struct ScriptArguments {
   std::vector<script::IValue> positional;
   script::ScriptModule::Keywords keywords;
+  size_t shapes = 0;  // arguments of which only the shape was said: "1x3x224x224"
 };
-ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed);
+// `integers`: a bit for each argument that is a shape alone, from the lowest on; set, it is made of integers,
+// 0 and 1, else of real numbers.
+ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed,
+                                 uint64_t integers = 0);
 // What the script prints goes to standard error: standard output has results.
 script::ScriptRunOptions script_run_options();
 
@@ -75,11 +82,13 @@ struct ScriptConversion {
   std::string to;
   std::optional<DType> dtype;
   std::vector<std::string> methods;  // that stay; all of them where none is named
+  bool freeze = false;
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
-// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
+// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for what the output's
+// ending asks for. `has_code`: false for a flatbuffer with bytecode alone.
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
-                        const CommonOptions& common);
+                        bool has_code, const CommonOptions& common);
 
 // diff: classes, attributes and methods of two modules. Rows as those of programs.
 struct ScriptDifference {

@@ -6,6 +6,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
+#include "flambeau/ops/left_out.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
@@ -42,6 +43,7 @@ IValue call_native_method(const ops::Library& library, const script::Unit& unit,
   const ops::ObjectClass* const type = library.find_class(class_name);
   const ops::ObjectMethod* const method = type == nullptr ? nullptr : type->find_method(name);
   const bool is_state = type != nullptr && type->state && name == kGetState;
+  if (type == nullptr) ops::check_is_built(class_name);
   if (!is_state && (method == nullptr || !method->function)) {
     throw Error(ErrorCode::kUnsupported, fmt::format("the method '{}' of {} cannot be called",
                                                      printable(name), printable(class_name)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/migrate/number_rules.h"
@@ -11,6 +12,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/value/schema.h"
 
 namespace flambeau::migration {
@@ -51,14 +53,20 @@ std::string line_text(const interpreter::TraceFrame& frame) {
                      printable(range.source->line_text(range.start)));
 }
 
+bool is_native(const Type& type) { return type.is(TypeKind::kClass); }
+
+// Packed weights, or lists of them.
+bool has_packed(const Value& value) {
+  if (const ValueList* const list = value.get_if<ValueList>()) return std::ranges::any_of(*list, has_packed);
+  const Object* const object = value.get_if<Object>();
+  return object != nullptr && nn::current().library().find_class(object->class_name) != nullptr;
+}
+
 bool is_number_tensor(const Tensor& tensor) { return tensor.defined() && tensor.symbol() != nullptr; }
 
 }  // namespace
 
-bool is_fake(const Tensor& tensor) {
-  return tensor.is_traced() ||
-         (tensor.storage() != nullptr && tensor.storage()->is_meta() && !tensor.device().is_meta());
-}
+bool is_fake(const Tensor& tensor) { return ops::lacks_elements(tensor); }
 
 // ---- where the script is
 
@@ -70,7 +78,10 @@ void TracedCalls::tell_place() {
   constexpr size_t kMostFrames = 20;
   for (size_t i = frames.size() > kMostFrames ? frames.size() - kMostFrames : 0; i < frames.size(); ++i)
     lines += line_text(frames[i]);
-  observer->set_line(std::move(lines));
+  observer->set_line(lines);
+  place_.clear();
+  for (const interpreter::TraceFrame& frame : frames)
+    place_ += fmt::format("{}:{}|", frame.function, frame.range ? frame.range.start : 0);
   const std::string& path = frames.empty() ? path_ : frames.back().module_path;
   if (path == path_ && !open_.empty() == !path.empty()) return;
   // From "a.b.c" to "a.d": out of c and b, into d.
@@ -140,20 +151,36 @@ int64_t TracedCalls::specialize(const SymInt& number) {
   nn::Observer* const observer = nn::observer();
   if (observer != nullptr) {
     tell_place();
-    if (const std::optional<int64_t> value = observer->specialize(number)) return *value;
+    if (const std::optional<int64_t> value = observer->specialize(number)) {
+      note(story_.specialized, fmt::format("a size is fixed to {}, as in the example", *value));
+      return *value;
+    }
   }
   throw Error(ErrorCode::kUnsupported,
               "a number that comes from data is used where the program needs a fixed one",
               "compute with tensors here, or fix the number");
 }
 
-void TracedCalls::note_look(const Tensor& tensor) {
-  if (is_fake(tensor) || machine == nullptr) return;
-  const std::vector<interpreter::TraceFrame> frames = machine->where();
+void TracedCalls::note(std::vector<std::string>& texts, const std::string& what) {
+  const std::vector<interpreter::TraceFrame> frames =
+      machine == nullptr ? std::vector<interpreter::TraceFrame>() : machine->where();
   if (frames.empty()) return;
-  std::string text =
-      fmt::format("elements of a tensor of the file were looked at:\n{}", line_text(frames.back()));
-  if (noted_.insert(text).second) notes_.push_back(std::move(text));
+  std::string text = fmt::format("{}:\n{}", what, line_text(frames.back()));
+  if (noted_.insert(text).second) texts.push_back(std::move(text));
+}
+
+void TracedCalls::note_look(const Tensor& tensor) {
+  if (!is_fake(tensor)) note(story_.notes, "elements of a tensor of the file were looked at");
+}
+
+void TracedCalls::tell_story() {
+  std::map<std::string, size_t> lines;
+  for (const auto& [place, runs] : runs_) {
+    if (runs.count > 1) lines[runs.line] = std::max(lines[runs.line], runs.count);
+  }
+  for (const auto& [line, count] : lines)
+    story_.unrolled.push_back(fmt::format("ran {} times, and is in the program as often:\n{}", count, line));
+  runs_.clear();
 }
 
 void TracedCalls::note_writes(const ops::Operator& op, std::span<const Value> arguments) {
@@ -290,15 +317,75 @@ std::optional<std::vector<Value>> TracedCalls::read_geometry(const ops::Operator
   return ops::execute(context, op, values);
 }
 
+namespace {
+
+// Of tensors that the file has: what it gives is one of them.
+std::vector<Value> execute_known(ops::Context& context, const ops::Operator& op,
+                                 std::span<const Value> given) {
+  ops::Context plain = context.without_interceptor();
+  return ops::execute(plain, op, given);
+}
+
+}  // namespace
+
+std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, const ops::Operator& op,
+                                                        std::span<const Value> given) {
+  const auto with_steps = [&](std::vector<Value> results) {
+    visit_tensors(results, [&](const Tensor& tensor) {
+      const Quantizer* const quantizer = tensor.quantizer();
+      if (quantizer != nullptr && !quantizer->is_per_channel())
+        story_.quantization_step = std::max(story_.quantization_step, quantizer->scale);
+    });
+    return results;
+  };
+  const bool makes_object =
+      std::ranges::any_of(op.schema.returns, [](const auto& result) { return is_native(result.type); });
+  const bool is_quantized = ops::takes_quantized(given);
+  if (makes_object || (!is_quantized && ops::is_for_quantized(op))) {
+    // Scales, zero points and the weights that are packed are numbers of the program.
+    std::vector<Value> arguments(given.begin(), given.end());
+    for (size_t i = makes_object ? 0 : 1; i < arguments.size(); ++i) {
+      Tensor* const tensor = arguments[i].get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      std::optional<Tensor> real = known(*tensor);
+      if (!real) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the script quantizes with a {} that depends on the inputs",
+                                makes_object ? "weight" : "scale or zero point"),
+                    "quantize with numbers that the file has");
+      }
+      *tensor = *std::move(real);
+    }
+    const bool is_known = makes_object || !arguments.at(0).is_tensor() || !is_fake(arguments[0].tensor());
+    return with_steps(is_known ? execute_known(context, op, arguments)
+                               : ops::execute(context, op, arguments));
+  }
+  if (!is_quantized && !std::ranges::any_of(given, has_packed)) return {};
+  bool has_fake = false;
+  visit_tensors(given, [&](const Tensor& tensor) { has_fake = has_fake || is_fake(tensor); });
+  if (!has_fake) return with_steps(execute_known(context, op, given));
+  return with_steps(ops::execute(context, op, given));
+}
+
 std::vector<Value> TracedCalls::traced(const ops::Operator& op, std::span<const Value> arguments) {
   ops::Context& context = nn::current();
   if (context.interceptor == nullptr) return ops::execute(context, op, arguments);
   return context.interceptor->call(context, op, arguments);
 }
 
-std::vector<Value> TracedCalls::call(ops::Context& /*context*/, const ops::Operator& op,
+std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator& op,
                                      std::span<const Value> given) {
   tell_place();
+  struct Within {
+    explicit Within(size_t& given) : depth(given) { ++depth; }
+    ~Within() { --depth; }
+    size_t& depth;
+  } const within(depth_);
+  if (depth_ == 1 && !place_.empty()) {
+    Runs& runs = runs_[place_ + op.name()];
+    if (++runs.count == 2) runs.line = line_text(machine->where().back());
+  }
+  if (std::optional<std::vector<Value>> parts = in_parts(context, op, given)) return *std::move(parts);
   if (std::optional<std::vector<Value>> element = read_element(op, given)) return *std::move(element);
   if (std::optional<std::vector<Value>> made = computed_number(op, given)) return *std::move(made);
   if (std::optional<std::vector<Value>> facts = read_geometry(op, given)) return *std::move(facts);

@@ -5,6 +5,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/script/values/boxes.h"
+#include "flambeau/tensor/elements/dequantize.h"
 
 namespace flambeau::migration {
 namespace {
@@ -79,6 +80,16 @@ Type type_of_items(const std::vector<IValue>& items) {
 }  // namespace
 
 nn::Tree to_tree(const IValue& value) { return tree_within(value, 0); }
+
+nn::Tree to_real_tree(const IValue& value) {
+  nn::Tree tree = to_tree(value);
+  for (Value& leaf : tree.leaves) {
+    Tensor* const tensor = leaf.get_if<Tensor>();
+    if (tensor != nullptr && tensor->defined() && tensor->quantizer() != nullptr)
+      *tensor = dequantize(*tensor);
+  }
+  return tree;
+}
 
 IValue from_tree(const nn::Tree& tree, const Type& type) {
   const Type& plain = type.without_optional();

@@ -219,6 +219,7 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
 }
 
 void Tracer::fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments) {
+  if (!env_.is_like_pytorch()) return;
   const std::optional<ops::RecurrentCall> call = op.facts().as<ops::RecurrentCall>(arguments);
   if (call && call->input->is_traced()) env_.specialize(shape_of(*call->input).sizes[call->sequence_dim()]);
 }

@@ -112,6 +112,10 @@ std::vector<std::string> ScriptArchive::extra_files() const {
   return found;
 }
 
+std::string ScriptArchive::extra_file(std::string_view name) const {
+  return std::string(as_text(records_->read(fmt::format("{}{}", kExtraFolder, name))));
+}
+
 IValue ScriptArchive::read_pickle(ValueReader& reader, std::string_view name) const {
   const std::string record = fmt::format("{}.pkl", name);
   const TorchFile file = read_torch_zip(records_, record, name);

@@ -19,7 +19,25 @@ namespace flambeau::script {
 constexpr int64_t kOldestArchiveVersion = 1;
 constexpr int64_t kNewestArchiveVersion = 10;
 
-class ScriptArchive {
+// What a module's file has beside the module, whatever its form is.
+class ScriptContents {
+ public:
+  ScriptContents() = default;
+  ScriptContents(const ScriptContents&) = delete;
+  ScriptContents& operator=(const ScriptContents&) = delete;
+  virtual ~ScriptContents() = default;
+  // Decides which operators mean something else than today.
+  virtual int64_t version() const = 0;
+  // The text of "__torch__.m"; null when there is none. The same one each time.
+  virtual std::shared_ptr<const Source> find_source(std::string_view qualifier) const = 0;
+  // "__torch__.m", ..., in the file's order.
+  virtual std::vector<std::string> qualifiers() const = 0;
+  // Names of the files beside the model, and what they hold. Throws Error(kNotFound).
+  virtual std::vector<std::string> extra_files() const = 0;
+  virtual std::string extra_file(std::string_view name) const = 0;
+};
+
+class ScriptArchive final : public ScriptContents {
  public:
   // Throws Error(kUnsupported) for a version that is newer than those known and for the form before 1.3,
   // Error(kCorrupt) for an archive without version, data.pkl or constants.pkl.
@@ -27,16 +45,15 @@ class ScriptArchive {
 
   const RecordArchive& records() const { return *records_; }
   const std::shared_ptr<const RecordArchive>& shared_records() const { return records_; }
-  // Decides which operators mean something else than today.
-  int64_t version() const { return version_; }
+  int64_t version() const override { return version_; }
 
-  // The text of "code/__torch__/m.py" for "__torch__.m", with its debug information; null when there is none.
-  // The same one each time. Throws Error(kCorrupt, kLimit) located at the record.
-  std::shared_ptr<const Source> find_source(std::string_view qualifier) const;
-  // "__torch__.m", ..., in the archive's order.
-  std::vector<std::string> qualifiers() const;
-  // Names without "extra/", in the archive's order; what they hold, by RecordArchive::read("extra/...").
-  std::vector<std::string> extra_files() const;
+  // The text of "code/__torch__/m.py" with its debug information. Throws Error(kCorrupt, kLimit) located at
+  // the record.
+  std::shared_ptr<const Source> find_source(std::string_view qualifier) const override;
+  std::vector<std::string> qualifiers() const override;
+  // Those in "extra/".
+  std::vector<std::string> extra_files() const override;
+  std::string extra_file(std::string_view name) const override;
 
   // What CONSTANTS.c0, c1, ... are.
   std::vector<IValue> read_constants(ValueReader& reader) const;

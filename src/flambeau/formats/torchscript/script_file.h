@@ -17,7 +17,7 @@ namespace flambeau::script {
 class OperatorTable;
 
 struct ScriptFile {
-  std::shared_ptr<const ScriptArchive> archive;  // null for a module that came from no file
+  std::shared_ptr<const ScriptContents> archive;  // null for a module that came from no file
   std::shared_ptr<Unit> unit;
   IValue module;
   KeptStates kept;
