@@ -77,6 +77,10 @@ const Form kZip = {"zip", ".pt",
                    [](const ScriptModule& module, const std::string& path, const ExtraFiles& extra) {
                      save_script(module, path, extra);
                    }};
+const Form kFlatbuffer = {"flatbuffer", ".ff",
+                          [](const ScriptModule& module, const std::string& path, const ExtraFiles& extra) {
+                            save_mobile(module, path, {.version = 9, .extra_files = extra});
+                          }};
 void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
 
 class SaveLoad : public ::testing::Test {
@@ -112,7 +116,7 @@ class SaveLoadForms : public SaveLoad, public ::testing::WithParamInterface<Form
  protected:
   const Form& form() const override { return GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(Forms, SaveLoadForms, ::testing::Values(kZip),
+INSTANTIATE_TEST_SUITE_P(Forms, SaveLoadForms, ::testing::Values(kZip, kFlatbuffer),
                          [](const auto& given) { return std::string(given.param.name); });
 
 constexpr const char* kLinear = R"(
@@ -377,6 +381,25 @@ void expect_meta(const ScriptModule& module) {
     EXPECT_EQ(parameter.tensor.is_meta(), parameter.name.starts_with("foo.")) << parameter.name;
   ASSERT_EQ(module.buffers().size(), 1U);
   EXPECT_TRUE(module.buffers()[0].tensor.is_meta());
+}
+
+TEST_F(SaveLoad, test_module_info_flatbuffer) {
+  CompilationUnit unit(std::string(kLinear) + R"(
+class Foo(Module):
+    foo : Linear
+    bar : Linear
+    def forward(self, x):
+        x = self.foo(x)
+        x = self.bar(x)
+        return x
+)");
+  // PyTorch is asked for the rest.
+  kFlatbuffer.save(unit.make_module_of("Foo", linear_weights({"foo", "bar"}, 1)),
+                   path_of("module_info") + ".ff", {});
+  const ScriptModule loaded = load_script(path_of("module_info") + ".ff");
+  EXPECT_EQ(loaded.operators(), (std::vector<std::string>{"aten::linear"}));
+  ASSERT_EQ(loaded.methods().size(), 1U);
+  EXPECT_EQ(loaded.methods()[0].name, "forward");
 }
 
 TEST_F(SaveLoad, test_save_load_meta_tensors) {
