@@ -51,7 +51,18 @@ std::string original_target(const Node& node) {
   if (const size_t colon = before.find(':'); colon != std::string_view::npos)
     before = before.substr(0, colon);
   trim();
-  return is_identifier(before) ? std::string(before) : std::string();
+  return is_identifier(before) && !is_made_up(before) ? std::string(before) : std::string();
+}
+
+// A list of constants that one operator looks at.
+bool is_list_of_constants(const Node& node) {
+  if (!node.is(NodeKind::kListConstruct) || node.output()->uses().size() != 1) return false;
+  const ir::Use& use = node.output()->uses().front();
+  if (!use.user->is(NodeKind::kOperator) || use.user->op->schema.is_vararg) return false;
+  const std::vector<SchemaArgument>& arguments = use.user->op->schema.arguments;
+  if (use.index >= arguments.size() || arguments[use.index].alias) return false;
+  return std::ranges::all_of(node.inputs(),
+                             [](const Value* input) { return input->node()->is(NodeKind::kConstant); });
 }
 
 // A name for what has none: after what makes it.
@@ -129,12 +140,15 @@ void PythonBody::prepare(ir::Graph& graph) {
   find_ranges(graph);
 }
 
-// Attributes that nobody stores to can be read anywhere.
-bool PythonBody::is_transparent(const Node& node) const {
-  if (node.is(NodeKind::kConstant)) return true;
+// Attributes that nobody stores to can be read anywhere, and lists that nobody can change be made anywhere.
+bool PythonBody::is_transparent(const Node& node, int depth) const {
+  constexpr int kMostWay = 32;  // longer ways have variables
+  if (node.is(NodeKind::kConstant) || is_list_of_constants(node)) return true;
   if (!node.is(NodeKind::kGetAttr) || file_.is_stored(node.name)) return false;
   const Value* const object = node.input(0);
-  return selves_.contains(object) || is_transparent(*object->node());
+  if (selves_.contains(object)) return true;
+  return depth < kMostWay && object->node()->is(NodeKind::kGetAttr) &&
+         is_transparent(*object->node(), depth + 1);
 }
 
 std::string PythonBody::write(const Function& function, std::string_view name, size_t level) {
@@ -182,12 +196,39 @@ std::string PythonBody::write(const Function& function, std::string_view name, s
     const Node& maker = *result.input(0)->node();
     const bool is_tuple = maker.is(NodeKind::kTupleConstruct) && !names_.contains(result.input(0)) &&
                           !maker.output()->type().is(TypeKind::kClass) && maker.inputs().size() > 1;
-    const std::string given = use(result.input(0));
+    const Value* const value = result.input(0);
+    if (const auto known = names_.find(value); known != names_.end() && value->uses().size() == 1) {
+      // What was assigned last, and only to be returned.
+      if (return_last(known->second)) return;
+    }
+    const std::string given = use(value);
     line("return " + (is_tuple ? given.substr(1, given.size() - 2) : given));
   });
   text_ += body;
   if (body.empty()) line("pass");
   return std::move(text_);
+}
+
+// Turns "name = ..." at the end of the text into "return ...".
+bool PythonBody::return_last(const std::string& name) {
+  const std::string indent(level_ * 4, ' ');
+  size_t end = text_.size();
+  while (end > 0) {
+    const size_t before = end < 2 ? std::string::npos : text_.rfind('\n', end - 2);
+    const size_t start = before == std::string::npos ? 0 : before + 1;
+    const std::string_view line = std::string_view(text_).substr(start, end - start);
+    const bool is_own = line.starts_with(indent) && line.size() > indent.size() &&
+                        line[indent.size()] != ' ' &&
+                        std::string_view(")]}").find(line[indent.size()]) == std::string_view::npos;
+    if (is_own) {
+      const std::string target = indent + name + " = ";
+      if (!line.starts_with(target)) return false;
+      text_.replace(start, target.size(), indent + "return ");
+      return true;
+    }
+    end = start;
+  }
+  return false;
 }
 
 std::string PythonBody::with_body(const std::function<void()>& write) {

@@ -37,9 +37,10 @@ class PythonBody {
   // body.cpp
   void prepare(ir::Graph& graph);
   void find_ranges(ir::Graph& graph);
-  bool is_transparent(const ir::Node& node) const;
+  bool is_transparent(const ir::Node& node, int depth = 0) const;
   void write_block(const ir::Block& block);
   void line(std::string_view statement);
+  bool return_last(const std::string& name);
   void flush();
   // The text that stands for a value, in brackets where it is bound less tightly than `level`.
   std::string use(const ir::Value* value, PythonLevel level = kLevelConditional);

@@ -286,8 +286,16 @@ PythonExpression PythonBody::call(const Node& node, const PythonRule& rule) {
       const std::string container = bound(0, kLevelBitOr);
       return {bound(1, kLevelBitOr) + " in " + container, kLevelCompare};
     }
-    case PythonForm::kPrefix:
-      return {rule.word + bound(0, rule.level), rule.level};
+    case PythonForm::kPrefix: {
+      const Value* const tested = node.input(0);
+      const Node& test = *tested->node();
+      if (rule.level != kLevelNot || form_of(test) != PythonForm::kContains || names_.contains(tested)) {
+        return {rule.word + bound(0, rule.level), rule.level};
+      }
+      std::erase(pending_, tested);
+      const std::string item = use(test.input(1), kLevelBitOr);
+      return {item + " not in " + use(test.input(0), kLevelBitOr), kLevelCompare};
+    }
     case PythonForm::kAttribute:
       return {bound(0, kLevelAtom) + "." + rule.word};
     case PythonForm::kDataType:

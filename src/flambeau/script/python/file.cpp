@@ -53,7 +53,13 @@ std::string python_class_name(std::string_view qualified_name) {
 
 void PythonFile::look(const std::vector<std::shared_ptr<const Class>>& classes) {
   visit_reachable(unit_, classes, [&](const Function& function, const ir::Graph* graph, const Error* error) {
-    if (error != nullptr) throw *error;
+    if (error != nullptr) {
+      // Methods of PyTorch's own objects have no code, and need none.
+      const std::string& name = function.qualified_name();
+      const std::shared_ptr<Class> owner = unit_.find_class(name.substr(0, name.rfind('.')));
+      if (owner != nullptr && owner->is_interface()) return;
+      throw *error;
+    }
     // Constructors give the object what it has; nobody has read it before.
     const bool is_constructor = function.name() == "__init__";
     visit_nodes(*graph, [&](const ir::Node& node) {
@@ -71,9 +77,8 @@ void PythonFile::look(const std::vector<std::shared_ptr<const Class>>& classes) 
 
 std::string PythonFile::new_name(std::string_view wanted) {
   std::string name(wanted);
-  for (int number = 1; names_.contains(name) || is_python_word(name); ++number) {
-    name = fmt::format("{}_{}", wanted, number);
-  }
+  uint64_t& number = next_numbers_[name];
+  while (names_.contains(name) || is_python_word(name)) name = fmt::format("{}_{}", wanted, ++number);
   names_.insert(name);
   return name;
 }

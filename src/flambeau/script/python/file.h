@@ -69,6 +69,7 @@ class PythonFile {
   const Unit& unit_;
   NativeState native_state_;
   std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, uint64_t> next_numbers_;  // by the name that was wanted
   std::map<std::string, std::string, std::less<>> class_names_;
   std::unordered_map<std::string, std::string> function_names_;
   std::vector<std::string> classes_;

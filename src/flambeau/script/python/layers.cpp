@@ -6,6 +6,7 @@
 #include <array>
 
 #include "flambeau/base/error.h"
+#include "flambeau/script/operators/evaluate.h"
 #include "flambeau/script/operators/python/layers.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/script/reachable.h"
@@ -36,6 +37,8 @@ bool gives_tensor(const Schema& schema) {
            (result.type.is(TypeKind::kList) && result.type.element().is(TypeKind::kTensor));
   });
 }
+
+constexpr int kMostSimplifying = 4;
 
 class LayerReader {
  public:
@@ -117,6 +120,12 @@ class LayerReader {
     } catch (const Error&) {
       return false;
     }
+    // Functions ask what their arguments decide: whether to write in place, for instance.
+    for (int round = 0; round < kMostSimplifying; ++round) {
+      const bool has_changed = simplify_nodes(*graph_, file_.unit());
+      if (!propagate_constants(*graph_, file_.unit(), evaluate_operator) && !has_changed) break;
+    }
+    eliminate_dead_code(*graph_);
     bool is_right = true;
     size_t count = 0;
     visit_nodes(*graph_, [&](const Node& node) {
@@ -311,6 +320,14 @@ bool is_of_every_module(const Attribute& attribute) {
   return attribute.name == "training" || attribute.name == "_is_full_backward_hook";
 }
 
+bool has_methods_of_its_own(const Class& type) {
+  return std::ranges::any_of(type.methods, [](const std::shared_ptr<Function>& method) {
+    const std::string_view name = method->name();
+    return !name.starts_with('_') && name != "forward" && name != "extra_repr" &&
+           !name.starts_with("forward__");
+  });
+}
+
 std::optional<std::string> layer_text(PythonFile& file, const ObjectBox& module) {
   const LayerFact* const layer = find_layer(unmangled(module.type->qualified_name()));
   if (layer == nullptr || file.has_other_calls(module.type->qualified_name())) return {};
@@ -341,13 +358,14 @@ PythonContainer container_of(const ObjectBox& module) {
     if (found->second != PythonContainer::kModuleDict && !is_next) return PythonContainer::kNone;
     names.push_back(attribute.name);
   }
-  if (found->second != PythonContainer::kSequential) {
-    return module.type->methods.empty() ? found->second : PythonContainer::kNone;
-  }
   const std::shared_ptr<Function>* const forward = module.type->find_method("forward");
-  if (module.type->methods.size() > 1 || (forward != nullptr && !is_a_chain(**forward, names))) {
-    return PythonContainer::kNone;
+  for (const std::shared_ptr<Function>& method : module.type->methods) {
+    const bool is_known = method->name() == "__len__" || method->name() == "__contains__";
+    if (!is_known && !(found->second == PythonContainer::kSequential && method->name() == "forward")) {
+      return PythonContainer::kNone;
+    }
   }
+  if (forward != nullptr && !is_a_chain(**forward, names)) return PythonContainer::kNone;
   return found->second;
 }
 

@@ -17,6 +17,8 @@ std::optional<std::string> layer_text(PythonFile& file, const ObjectBox& module)
 enum class PythonContainer : uint8_t { kNone, kSequential, kModuleList, kModuleDict };
 // What holds modules and does nothing else, but for calling them one after the other.
 PythonContainer container_of(const ObjectBox& module);
+// Whether somebody could call another method than those that layers have.
+bool has_methods_of_its_own(const Class& type);
 // Whether files keep the attribute and nn.Module brings it along.
 bool is_of_every_module(const Attribute& attribute);
 

@@ -24,6 +24,12 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+std::optional<bool> is_training(const ObjectBox& module) {
+  const std::optional<size_t> slot = module.type->find_attribute("training");
+  if (!slot || !module.slots[*slot].is(IValue::Tag::kBool)) return {};
+  return module.slots[*slot].as_bool();
+}
+
 std::string sizes_of(std::span<const int64_t> numbers) {
   std::string text;
   for (const int64_t number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
@@ -34,7 +40,7 @@ std::string sizes_of(std::span<const int64_t> numbers) {
 
 void PythonModules::visit(const ObjectBox& module, int depth) {
   if (depth > kMostModuleDepth) throw Error(ErrorCode::kLimit, "modules are nested too deep");
-  if (std::ranges::find(all_, &module) != all_.end()) return;
+  if (!seen_.insert(&module).second) return;
   all_.push_back(&module);
   for (const IValue& value : module.slots) {
     if (is_child(value)) visit(value.as_object(), depth + 1);
@@ -44,12 +50,14 @@ void PythonModules::visit(const ObjectBox& module, int depth) {
 void PythonModules::look() {
   visit(root_.as_object(), 0);
   std::vector<std::shared_ptr<const Class>> classes;
+  std::unordered_set<const Class*> known;
   for (const ObjectBox* module : all_) {
-    if (std::ranges::find(classes, module->type) == classes.end()) classes.push_back(module->type);
+    if (known.insert(module->type.get()).second) classes.push_back(module->type);
   }
   file_.look(classes);
   // All modules of a class are that layer, or none is: code says nothing of single ones.
-  std::unordered_set<const Class*> others = {root_.as_object().type.get()};
+  std::unordered_set<const Class*> others;
+  if (has_methods_of_its_own(*root_.as_object().type)) others.insert(root_.as_object().type.get());
   for (const ObjectBox* module : all_) {
     if (others.contains(module->type.get()) || container_of(*module) != PythonContainer::kNone) continue;
     if (std::optional<std::string> text = layer_text(file_, *module)) {
@@ -68,7 +76,19 @@ void PythonModules::look() {
 }
 
 std::string PythonModules::write() {
-  root_name_ = class_text(root_.as_object(), "self", 0);
+  const ObjectBox& root = root_.as_object();
+  if (!file_.is_layer(root.type->qualified_name())) {
+    root_name_ = class_text(root, "self", 0);
+    return text_;
+  }
+  // A layer is the base of its class: "class Linear(nn.Linear)".
+  root_name_ = file_.new_name(python_class_name(root.type->qualified_name()));
+  const std::string made = construct(root, "self", 0);
+  const size_t bracket = made.find('(');
+  text_ += fmt::format("\n\nclass {}({}):\n    def __init__(self):\n", root_name_, made.substr(0, bracket));
+  text_ += python_line("super().__init__" + made.substr(bracket), 2);
+  if (!is_training(root).value_or(true)) text_ += python_line("self.eval()", 2);
+  for (const std::string& line : last_lines_) text_ += python_line(line, 2);
   return text_;
 }
 
@@ -175,8 +195,9 @@ std::vector<std::string> PythonModules::init_lines(const ObjectBox& module, cons
   }
   for (size_t i = 0; i < module.slots.size(); ++i) {
     const Attribute& attribute = type.attributes.at(i);
-    if (attribute.name == "training" || (is_of_every_module(attribute) && attribute.type.is(TypeKind::kNone)))
+    if (attribute.name == "training" || (is_of_every_module(attribute) && module.slots[i].is_none())) {
       continue;
+    }
     lines.push_back(slot_line(attribute, module.slots[i], path, depth));
   }
   note_tensors(module, path);
@@ -189,10 +210,7 @@ std::vector<std::string> PythonModules::init_lines(const ObjectBox& module, cons
     lines.push_back(fmt::format(
         "self.register_forward_hook(lambda module, given, output: module.{}(given, output))", hook->name()));
   }
-  const std::optional<size_t> training = type.find_attribute("training");
-  const bool trains =
-      training && module.slots[*training].is(IValue::Tag::kBool) && module.slots[*training].as_bool();
-  if (training && !trains) last_lines_.insert(last_lines_.begin(), "self.eval()");
+  if (!is_training(module).value_or(true)) last_lines_.insert(last_lines_.begin(), "self.eval()");
   return lines;
 }
 
@@ -258,13 +276,8 @@ void PythonModules::note_tensors(const ObjectBox& module, const std::string& pat
 }
 
 void PythonModules::note_training(const ObjectBox& module, const std::string& path) {
-  const auto mode = [](const ObjectBox& of) -> std::optional<bool> {
-    const std::optional<size_t> slot = of.type->find_attribute("training");
-    if (!slot || !of.slots[*slot].is(IValue::Tag::kBool)) return {};
-    return of.slots[*slot].as_bool();
-  };
-  const std::optional<bool> own = mode(module);
-  const bool whole = mode(root_.as_object()).value_or(true);
+  const std::optional<bool> own = is_training(module);
+  const bool whole = is_training(root_.as_object()).value_or(true);
   if (own && *own != whole)
     last_lines_.push_back(fmt::format("{}.training = {}", path, *own ? "True" : "False"));
 }

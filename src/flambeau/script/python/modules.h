@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "flambeau/script/python/file.h"
@@ -46,6 +47,7 @@ class PythonModules {
   std::string root_name_;
   std::string text_;
   std::vector<const ObjectBox*> all_;
+  std::unordered_set<const ObjectBox*> seen_;
   std::unordered_map<const ObjectBox*, std::string> layers_;
   std::unordered_map<const ObjectBox*, std::string> paths_;  // of those that are made already
   std::vector<std::string> last_lines_;                      // of the root's __init__

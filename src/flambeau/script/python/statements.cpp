@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/work.h"
 #include "flambeau/script/python/body.h"
 #include "flambeau/script/python/lines.h"
 #include "flambeau/value/schema_table.h"
@@ -63,6 +64,7 @@ std::string_view exception_in(std::string_view message) {
 }  // namespace
 
 void PythonBody::write_node(const Node& node) {
+  poll_work();
   if (folded_.contains(&node) || is_transparent(node)) return;
   switch (node.kind()) {
     case NodeKind::kIf:

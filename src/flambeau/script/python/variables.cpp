@@ -104,9 +104,8 @@ std::string PythonVariables::make(std::string_view wanted) {
     return !taken_.contains(name) && !globals_.contains(name) && !is_python_word(name);
   };
   std::string name = base;
-  for (uint64_t number = 1; !is_free(name); ++number) {
-    name = fmt::format("{}{}{}", base, is_digit(base.back()) ? "_" : "", number);
-  }
+  uint64_t& number = next_numbers_[base];
+  while (!is_free(name)) name = fmt::format("{}{}{}", base, is_digit(base.back()) ? "_" : "", ++number);
   taken_.insert(name);
   return name;
 }

@@ -38,6 +38,7 @@ class PythonVariables {
  private:
   const std::unordered_set<std::string>& globals_;
   std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, uint64_t> next_numbers_;  // by the name that was wanted
   std::unordered_map<std::string, const ir::Value*> holders_;
 };
 
