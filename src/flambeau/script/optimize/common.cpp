@@ -37,10 +37,12 @@ class CommonNodes {
  private:
   // Whoever gets it may tell two results from one.
   void note_given(const Value* value) {
-    const size_t found = aliases_.find(value);
-    if (!given_.insert(found).second) return;
-    for (const size_t inside : aliases_.contained(found)) {
-      if (given_.insert(inside).second) continue;
+    std::vector<size_t> waiting = {aliases_.find(value)};
+    while (!waiting.empty()) {
+      const size_t next = waiting.back();
+      waiting.pop_back();
+      if (!given_.insert(next).second) continue;
+      for (const size_t inside : aliases_.contained(next)) waiting.push_back(inside);
     }
   }
 

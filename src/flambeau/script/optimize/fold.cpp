@@ -1,10 +1,12 @@
 // Constants behind a layer become parts of its weights.
 #include <algorithm>
+#include <cmath>
 
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/rewrites/foldings.h"
 #include "flambeau/script/optimize/optimize.h"
 #include "flambeau/script/unit.h"
+#include "flambeau/tensor/elements/convert.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
@@ -181,6 +183,16 @@ class WeightFolder {
     return zeros ? plus(*zeros, *flat) : std::nullopt;
   }
 
+  // Products with the others would be no numbers where the result itself is one, or infinite.
+  static bool are_factors(const Tensor& numbers) {
+    const Tensor doubles = convert(numbers, DType::kFloat64);
+    for (int64_t i = 0; i < doubles.element_count(); ++i) {
+      const double number = doubles.data<double>()[i];
+      if (!std::isfinite(number) || number == 0) return false;
+    }
+    return true;
+  }
+
   void fold_arithmetic(Node& node) {
     const Folding folding = folding_of_node(node);
     const bool commutes = folding == Folding::kAdd || folding == Folding::kMultiply;
@@ -205,6 +217,7 @@ class WeightFolder {
       if (bias) replace(layer, *layer.weight, *bias, node);
       return;
     }
+    if (!are_factors(*numbers)) return;
     const std::string_view name = folding == Folding::kMultiply ? "aten::mul" : "aten::div";
     const std::optional<Tensor> weight =
         compute(name, "Tensor", {*layer.weight, along_weight(*numbers, *layer.weight)});
@@ -212,7 +225,7 @@ class WeightFolder {
     if (layer.bias != nullptr) {
       bias = compute(name, "Tensor", {*layer.bias, *numbers});
     } else {
-      bias = times(*numbers, Tensor::zeros(layer.weight->dtype(), Dims{layer.channels()}));
+      bias = Tensor::zeros(layer.weight->dtype(), Dims{layer.channels()});
     }
     if (weight && bias) replace(layer, *weight, *bias, node);
   }
