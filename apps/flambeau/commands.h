@@ -18,6 +18,7 @@ Command compile_command();
 Command compile_script_command();
 Command migrate_command();
 Command opnames_command();
+Command optimize_command();
 Command canonicalize_command();
 Command run_command();
 Command bench_command();

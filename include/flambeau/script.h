@@ -41,6 +41,7 @@ class Class;
 struct PackagedModule;
 struct PackagedScript;
 struct ScriptResource;
+class Unit;
 
 struct ScriptLoadOptions {
   // Objects that have one are given their state by their own __setstate__, which is code of the file. False:
@@ -159,6 +160,10 @@ class ScriptModule {
   std::string code() const;
   std::string code(std::string_view method) const;
   std::string original_code(std::string_view method) const;
+  // The module and all that it calls as Python that runs in plain PyTorch: classes with their layers and
+  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are not
+  // in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
+  std::string python_code() const;
   // The graph that a method was compiled to, as text.
   std::string graph(std::string_view method) const;
 
@@ -226,6 +231,7 @@ class ScriptModule {
   friend void save_script_package(const std::string& path, const std::vector<ScriptResource>& resources,
                                   Progress& progress);
   friend ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved);
+  friend ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved);
   friend void inline_calls(const ScriptModule& module);
   ScriptModule(std::shared_ptr<Loaded> loaded, IValue object, std::string path)
       : loaded_(std::move(loaded)), object_(std::move(object)), path_(std::move(path)) {}
@@ -234,6 +240,8 @@ class ScriptModule {
   std::vector<ScriptModule> modules_here() const;
   NamedTensors tensors(SlotKind kind) const;
   ScriptModule copied(bool with_tensors) const;
+  // A module that the unit makes of it, whose methods can have plans.
+  ScriptModule changed(const std::function<IValue(Unit& unit)>& change) const;
 
   std::shared_ptr<Loaded> loaded_;
   IValue object_;
@@ -283,6 +291,10 @@ std::vector<std::string> export_opnames(const ScriptModule& module);
 // on nothing but their arguments then run as exported programs do: by plans, with packed weights. Throws
 // Error(kInvalidArgument) in training mode, Error(kNotFound), Error(kUnsupported).
 ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved = {});
+// The same for inference alone: what forks is done at once, what is computed twice once, batch norms and sums,
+// differences, products and quotients with constants are parts of the weights before them, and nothing is
+// written in place that nobody sees. Results may differ in their last bits. Throws what freeze() throws.
+ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved = {});
 // What the module's methods call becomes part of them; calls through interfaces stay. Throws
 // Error(kUnsupported) for methods that call themselves.
 void inline_calls(const ScriptModule& module);

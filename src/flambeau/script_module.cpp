@@ -12,6 +12,7 @@
 #include "flambeau/script/ir/text.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
+#include "flambeau/script/python/decompile.h"
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
@@ -110,6 +111,11 @@ std::string ScriptModule::original_code(std::string_view method) const {
     if (!text.ends_with('\n')) text += '\n';
   });
   return text;
+}
+
+std::string ScriptModule::python_code() const {
+  const std::shared_lock lock(loaded_->mutex);
+  return decompile(*loaded_->file.unit, object_, loaded_->save_hooks().native_state);
 }
 
 std::string ScriptModule::graph(std::string_view method) const {
