@@ -12,6 +12,7 @@
 #include "flambeau/inspect.h"
 #include "flambeau/operators.h"
 #include "flambeau/script_package.h"
+#include "flambeau/to_script.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
@@ -300,11 +301,31 @@ std::vector<std::pair<std::string, std::string>> extra_files_of(const script::Sc
   return extras;
 }
 
+bool is_program_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  try {
+    return is_program_kind(recognize(open_model_file(path)));
+  } catch (const Error&) {
+    return false;  // whoever reads it as a script says what is wrong
+  }
+}
+
+script::ScriptModule program_as_script(const ScriptConversion& options, const CommonOptions& common) {
+  Package package = load_package(options.from);
+  script::ScriptLoadOptions how;
+  how.threads = common.threads;
+  return with_location("file", options.from,
+                       [&] { return to_script(package.model(options.model).program, how); });
+}
+
 }  // namespace
 
 void convert_script(const ScriptConversion& options, const CommonOptions& common) {
   ProgressBar progress(common.quiet || common.json);
-  script::ScriptModule module = open_script({options.from, nullptr, true}, common, true);
+  script::ScriptModule module = is_program_file(options.from)
+                                    ? program_as_script(options, common)
+                                    : open_script({options.from, nullptr, true}, common, true);
   const std::vector<std::pair<std::string, std::string>> extras = extra_files_of(module);
   with_location("file", options.from, [&] {
     if (!options.methods.empty()) module.keep_methods(options.methods);

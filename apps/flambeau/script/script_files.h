@@ -85,13 +85,14 @@ ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_
 // What the script prints goes to standard error: standard output has results.
 script::ScriptRunOptions script_run_options();
 
-// convert: writes the module anew, its code compiled and printed.
+// convert: writes the module anew, its code compiled and printed; a program becomes one.
 struct ScriptConversion {
   std::string from;
   std::string to;
   std::optional<DType> dtype;
   std::vector<std::string> methods;  // that stay; all of them where none is named
   bool freeze = false;
+  std::string model;                 // of an archive with several programs, the one that becomes a module
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
 // The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for what the output's

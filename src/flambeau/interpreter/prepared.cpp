@@ -183,7 +183,9 @@ bool PreparedCall::take_argument(const Machine& machine, size_t index, const IVa
   // None is refused where it must be, and other kinds become what they can.
   if (!fits_as_it_is(value, type)) {
     if (machine.options().specialize) value = specialized(std::move(value), type, machine);
-    value = ops::fit_argument(site_.op->schema, index, value);
+    // A number that data decides stays the tensor that it is, for whoever answers the calls.
+    const bool is_data = given.is(Tag::kSymbolic) && value.is_tensor() && type.is(TypeKind::kNumber);
+    if (!is_data) value = ops::fit_argument(site_.op->schema, index, value);
   }
   const bool is_same = value.is_none() && slot.is_none();
   slot = std::move(value);

@@ -226,6 +226,23 @@ IValue Machine::run_frames(size_t bottom) {
         window.give(results, is_one);
         break;
       }
+      case Opcode::kBranch:
+        choose_side(*code->branches[in.index], window.input(0));
+        enter_top();
+        continue;
+      case Opcode::kRepeatBegin:
+        choose_turn(*code->repeats[in.index], int64_t{0}, window.input(0), window.input(1));
+        enter_top();
+        continue;
+      case Opcode::kRepeatNext:
+        count_step();
+        choose_turn(*code->repeats[in.index], window.input(0).as_int() + 1, window.input(1), window.input(2));
+        enter_top();
+        continue;
+      case Opcode::kBlockEnd:
+        if (frame->stop == next - 1) return {};  // whoever runs the block takes the frame
+        next = in.index;
+        continue;
     }
     if (!in.has_last_uses) continue;
     for (size_t i = 0; i < in.input_count; ++i) {

@@ -7,6 +7,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/both_ways.h"
 #include "flambeau/migrate/script_state.h"
 #include "flambeau/migrate/traced_builtins.h"
 #include "flambeau/migrate/traced_calls.h"
@@ -90,8 +91,10 @@ class ScriptRoot final : public ScriptPart {
     how.most_steps = options_.most_steps;
     how.granted = static_cast<uint32_t>(interpreter::Capability::kProfiler);  // which does nothing
     how.specialize = [this](const SymInt& number) { return calls_.specialize(number); };
-    const auto program =
-        std::make_shared<const interpreter::Program>(given_.unit, given_.library, traced_builtins(calls_));
+    BothWays flow(calls_);
+    how.flow = &flow;
+    const auto program = std::make_shared<const interpreter::Program>(given_.unit, given_.library,
+                                                                      traced_builtins(calls_), true);
     interpreter::Machine machine(program, pool_, how);
     machine.context().interceptor = &calls_;
     calls_.machine = &machine;
@@ -116,7 +119,7 @@ class ScriptRoot final : public ScriptPart {
             argument(tree, slot->object->type->attributes.at(slot->index).type, leaf, machine.context());
       }
     }
-    const IValue result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
+    const IValue result = run(machine, flow, std::move(arguments), named);
     take_written_state(before);
     calls_.leave_all();
     calls_.tell_story();
@@ -152,6 +155,20 @@ class ScriptRoot final : public ScriptPart {
     size_t i = 0;
     while (i < arguments.size() && arguments[i].name != name) ++i;
     return i;
+  }
+
+  // Throws what cannot be said, all of it that was found.
+  IValue run(interpreter::Machine& machine, BothWays& flow, std::vector<IValue> arguments,
+             const std::vector<std::pair<std::string, IValue>>& named) const {
+    IValue result;
+    try {
+      result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
+    } catch (const Error& error) {
+      if (!flow.has_obstacles()) throw;
+      flow.add_obstacle(error);
+    }
+    flow.check_obstacles();
+    return result;
   }
 
   // What the script put in the place of a tensor is what the program writes to it.

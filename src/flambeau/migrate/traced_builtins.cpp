@@ -7,6 +7,7 @@
 #include "flambeau/interpreter/builtins/boxing.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/data_numbers.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
@@ -59,6 +60,7 @@ void specialize_value(TracedCalls& calls, IValue& value, int depth) {
 }
 
 void call_specialized(const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls_of(builtin), builtin.name, call)) return;
   for (size_t i = 0; i < call.size(); ++i) specialize_value(calls_of(builtin), argument(call, i), 0);
   (*builtin.inner)(call);
 }
@@ -75,33 +77,54 @@ void call_container(const Builtin& builtin, Call& call) {
 
 // ---- computing with sizes
 
+// Without sizes: bools that data decides are told by their tensors.
+void call_plain(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls, builtin.name, call)) return;
+  (*builtin.inner)(call);
+}
+
+// What is known of all values that data may have is no question.
+template <typename Compare>
+void compare_data(TracedCalls& calls, const Builtin& builtin, Call& call, Compare&& compare) {
+  std::optional<bool> answer;
+  try {
+    answer = static_cast<bool>(compare(number_of(call[0]), number_of(call[1])));
+  } catch (const Error&) {
+    // Then data decides.
+  }
+  if (answer) return call.give(IValue(*answer));
+  if (!compute_with_data(calls, builtin.name, call)) (*builtin.inner)(call);
+}
+
 template <auto kCompute>
-void compute(TracedCalls&, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+void compute(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   const SymInt a = number_of(call[0]);
   const SymInt b = number_of(call[1]);
   call.give(value_of(kCompute(a, b)));
 }
 template <auto kCompare>
 void compare(TracedCalls& calls, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   calls.tell_place();
+  if (has_data_number(call)) return compare_data(calls, builtin, call, kCompare);
   const SymInt a = number_of(call[0]);
   const SymInt b = number_of(call[1]);
   call.give(IValue(static_cast<bool>(kCompare(a, b))));
 }
 
-void negate(TracedCalls&, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+void negate(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   call.give(value_of(-number_of(call[0])));
 }
 
-void keep(TracedCalls&, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+void keep(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   call.give(call[0]);
 }
 
 void is_not_zero(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls, builtin.name, call)) return;
   if (!has_size(call)) return (*builtin.inner)(call);
   calls.tell_place();
   call.give(IValue(!(number_of(call[0]) == SymInt(0))));

@@ -7,6 +7,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/graph/text/names.h"
+#include "flambeau/migrate/data_numbers.h"
 #include "flambeau/migrate/number_rules.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/engines/elementwise.h"
@@ -69,7 +70,28 @@ bool is_number_tensor(const Tensor& tensor) { return tensor.defined() && tensor.
 
 bool is_fake(const Tensor& tensor) { return ops::lacks_elements(tensor); }
 
+bool is_from_data(const SymInt& number) {
+  if (number.is_literal()) return false;
+  return std::ranges::any_of(symbolic::free_symbols(number.expr()),
+                             [](const symbolic::Expr& symbol) { return symbol.name().starts_with('u'); });
+}
+
 // ---- where the script is
+
+Error TracedCalls::located(const Error& error) const {
+  if (machine == nullptr) return error;
+  return interpreter::ScriptError(error, {}, machine->where());
+}
+
+void TracedCalls::note_condition(const Tensor& flag, const symbolic::Expr& condition) {
+  conditions_.insert_or_assign(flag.storage().get(), std::pair(flag.storage(), condition));
+}
+
+std::optional<symbolic::Expr> TracedCalls::condition_of(const Tensor& flag) const {
+  const auto found = conditions_.find(flag.storage().get());
+  if (found == conditions_.end()) return {};
+  return found->second.second;
+}
 
 void TracedCalls::tell_place() {
   nn::Observer* const observer = nn::observer();
@@ -388,6 +410,22 @@ std::vector<Value> TracedCalls::traced(const ops::Operator& op, std::span<const 
   return context.interceptor->call(context, op, arguments);
 }
 
+// The same with tensors in the place of numbers that data decides.
+const ops::Operator& TracedCalls::without_data_numbers(const ops::Operator& op,
+                                                       std::vector<Value>& arguments) {
+  for (size_t i = 0; i < arguments.size() && i < op.schema.arguments.size(); ++i) {
+    const Type& type = op.schema.arguments[i].type.without_optional();
+    if (!type.is(TypeKind::kNumber) || !arguments[i].is_tensor()) continue;
+    const ops::Operator* const other = with_tensor_number(nn::current().library(), op, arguments);
+    if (other != nullptr) return *other;
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("{} takes a number for '{}', which depends on the data of the inputs", op.name(),
+                            op.schema.arguments[i].name),
+                "compute with tensors: multiply, add or choose by torch.where");
+  }
+  return op;
+}
+
 std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator& op,
                                      std::span<const Value> given) {
   tell_place();
@@ -426,8 +464,9 @@ std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator&
   }
   if (std::optional<std::vector<Value>> renamed = by_other_names(context, op, arguments))
     return *std::move(renamed);
-  std::vector<Value> results = traced(op, arguments);
-  remember(op, arguments, results);
+  const ops::Operator& called = without_data_numbers(op, arguments);
+  std::vector<Value> results = traced(called, arguments);
+  remember(called, arguments, results);
   return results;
 }
 

@@ -65,6 +65,12 @@ class Tracer : public ops::Interceptor {
   // A node of a higher-order operator, which gives these tensors one by one.
   void add_higher_order(std::string_view name, std::vector<graph::Argument> inputs,
                         std::span<const Tensor> results);
+  // A node of no operator that gives the tensor: of a graph that nobody keeps.
+  void add_result(const Tensor& tensor);
+  // A tensor of one element that holds a number from data; nothing where it is not known here.
+  std::optional<Tensor> number_tensor(const symbolic::Expr& symbol);
+  // In a graph inside: the number is read from that tensor, which comes from outside.
+  void read_number(const Tensor& tensor, const symbolic::Expr& symbol);
   // The tracer of a graph inside this one: finished when this one is.
   void keep_inner(std::unique_ptr<Tracer> inner) { inner_.push_back(std::move(inner)); }
 
@@ -149,6 +155,7 @@ class Tracer : public ops::Interceptor {
   std::vector<std::pair<graph::Value*, symbolic::Expr>> numbers_;
   std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
   std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
+  std::unordered_map<symbolic::Expr, Tensor, symbolic::ExprHash> number_tensors_;
   std::unordered_set<std::string> names_;         // of nodes
   std::unordered_map<std::string, size_t> next_;  // the number to try next
   graph::Node* before_ = nullptr;
