@@ -250,9 +250,10 @@ void multinomial_kernel(Context& context, const Tensor& self, Size samples, bool
 
 // The same numbers by the operator without a beginning.
 std::optional<Tensor> random_from_parts(Context& context, const Tensor& self, Size from,
-                                        std::optional<Size> to) {
+                                        std::optional<Size> to, const Value& generator) {
   if (!to) return {};
-  const Tensor drawn = call(context, "aten::random.to", self, (*to - from).value());
+  const Tensor drawn =
+      call_with(context, "aten::random.to", {self, (*to - from).value()}, {{"generator", generator}});
   return call(context, "aten::add.Scalar", drawn, from.value());
 }
 
