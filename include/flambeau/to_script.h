@@ -13,7 +13,7 @@ namespace flambeau {
 
 // Weights are shared with the program. Throws Error(kUnsupported) that names the node, input or output that
 // TorchScript has nothing for: operators that take graphs (but cond, while_loop and regions without
-// gradients), objects, lists and dicts of things of several types.
+// gradients), objects, weights of types that its files do not have.
 script::ScriptModule to_script(const ExportedProgram& program, const script::ScriptLoadOptions& options = {});
 
 }  // namespace flambeau

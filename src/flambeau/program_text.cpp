@@ -60,7 +60,7 @@ std::string float_literal(double number) {
 
 std::string list_literal(const std::vector<std::string>& items, std::string_view element) {
   const std::string list = fmt::format("[{}]", fmt::join(items, ", "));
-  const bool is_plain = !items.empty() && element != "Optional[Tensor]";
+  const bool is_plain = !items.empty() && element != "Optional[Tensor]" && element != "Any";
   return is_plain ? list : fmt::format("torch.jit.annotate(List[{}], {})", element, list);
 }
 
@@ -81,7 +81,7 @@ std::string quoted_text(std::string_view text) {
     } else if (c == '\n') {
       quoted += "\\n";
     } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += fmt::format("\\x{:02x}", byte);
+      quoted += fmt::format("\\{:03o}", byte);
     } else {
       quoted += c;
     }

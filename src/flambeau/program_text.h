@@ -35,9 +35,10 @@ class ProgramText {
   std::string number_text(const graph::SymArgument<Number>& number);
 
   void add_inputs();
-  // The type of an argument, and how its leaves are reached from it.
-  std::string input_type(const TreeSpec& spec, const std::string& reached, size_t& leaf);
-  std::string leaf_input(size_t leaf, const std::string& reached);
+  std::string type_of_input(const TreeSpec& spec, size_t& leaf) const;
+  // How the leaves of an argument are reached from it. `is_any`: of a container that holds several types.
+  void reach_input(const TreeSpec& spec, std::string reached, size_t& leaf, bool is_any);
+  void leaf_input(size_t leaf, const std::string& reached);
   void add_outputs();
   std::string output_text(const TreeSpec& spec, size_t& leaf, std::string& type);
 

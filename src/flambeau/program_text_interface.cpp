@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "flambeau/base/error.h"
 #include "flambeau/program_text.h"
@@ -67,73 +68,81 @@ std::string leaf_type(ArgumentKind kind) {
 
 // ---- inputs
 
-std::string ProgramText::leaf_input(size_t leaf, const std::string& reached) {
+void ProgramText::leaf_input(size_t leaf, const std::string& reached) {
   if (leaf >= user_inputs_.size())
     throw Error(ErrorCode::kCorrupt, "the program's call takes more inputs than its signature has");
   const graph::InputSpec& spec = *user_inputs_[leaf];
-  const auto check = [&](const std::string& value, std::string type) {
+  const auto check = [&](const std::string& value) {
     line(fmt::format("assert {} == {}, {}", reached, value,
                      quoted_text(fmt::format("the program was made for {} = {}", reached, value))));
-    return type;
   };
   if (spec.kind == InputKind::kConstantInput) {
-    if (const auto* const flag = std::get_if<bool>(&spec.value))
-      return check(*flag ? "True" : "False", "bool");
-    if (const auto* const whole = std::get_if<int64_t>(&spec.value))
-      return check(fmt::format("{}", *whole), "int");
-    if (const auto* const real = std::get_if<double>(&spec.value))
-      return check(float_literal(*real), "float");
-    if (const auto* const text = std::get_if<std::string>(&spec.value))
-      return check(quoted_text(*text), "str");
+    if (const auto* const flag = std::get_if<bool>(&spec.value)) return check(*flag ? "True" : "False");
+    if (const auto* const whole = std::get_if<int64_t>(&spec.value)) return check(fmt::format("{}", *whole));
+    if (const auto* const real = std::get_if<double>(&spec.value)) {
+      if (!std::isnan(*real)) return check(float_literal(*real));
+      line(fmt::format("assert {0} != {0}, {1}", reached, quoted_text("the program was made for NaN")));
+      return;
+    }
+    if (const auto* const text = std::get_if<std::string>(&spec.value)) return check(quoted_text(*text));
     line(fmt::format("assert {} is None, {}", reached,
                      quoted_text(fmt::format("the program was made for {} = None", reached))));
-    return "Optional[Tensor]";
+    return;
   }
   if (const graph::Value* const value = spec.argument.value()) names_[value] = reached;
-  if (spec.argument.is(ArgumentKind::kNone)) return "Optional[Tensor]";
-  std::string type = leaf_type(spec.argument.kind());
-  if (type.empty()) {
+  if (!spec.argument.is(ArgumentKind::kNone) && leaf_type(spec.argument.kind()).empty()) {
     throw Error(
         ErrorCode::kUnsupported,
         fmt::format("the input {} is no tensor, number or text, and those alone can be given", reached));
   }
-  return type;
 }
 
-std::string ProgramText::input_type(const TreeSpec& spec, const std::string& reached, size_t& leaf) {
+std::string ProgramText::type_of_input(const TreeSpec& spec, size_t& leaf) const {
   if (spec.is_leaf()) {
-    const size_t at = leaf++;
-    if (reached.find('[') == std::string::npos) return leaf_input(at, reached);
-    const std::string name = fresh("given");
-    line(fmt::format("{} = {}", name, reached));
-    return leaf_input(at, name);
+    if (leaf >= user_inputs_.size()) return "Tensor";
+    const graph::InputSpec& input = *user_inputs_[leaf++];
+    if (input.kind == InputKind::kConstantInput) {
+      constexpr const char* kTypes[] = {"Optional[Tensor]", "int", "float", "str", "bool"};
+      return kTypes[input.value.index()];
+    }
+    const std::string type = leaf_type(input.argument.kind());
+    return type.empty() ? "Optional[Tensor]" : type;
   }
+  std::vector<std::string> types;
+  for (const TreeSpec& child : spec.children()) types.push_back(type_of_input(child, leaf));
+  const bool is_dict = is_dict_kind(spec.kind());
+  if (!is_dict && !is_list_kind(spec.kind()))
+    return types.empty() ? "Tuple[()]" : fmt::format("Tuple[{}]", joined_text(types));
+  const std::string element = types.empty() ? "Tensor" : is_uniform(types) ? types[0] : "Any";
+  if (!is_dict) return fmt::format("List[{}]", element);
+  const bool has_text_keys =
+      std::ranges::all_of(spec.keys(), [](const json::Value& key) { return key.is_string(); });
+  return fmt::format("Dict[{}, {}]", has_text_keys ? "str" : "int", element);
+}
+
+void ProgramText::reach_input(const TreeSpec& spec, std::string reached, size_t& leaf, bool is_any) {
   if (spec.kind() == TreeKind::kOther) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("the input {} is of the class {}, which TorchScript does not have", reached,
                             printable(spec.type_name())),
                 "export the program with tuples, lists and dicts");
   }
+  if (is_any || (spec.is_leaf() && reached.find('[') != std::string::npos)) {
+    const std::string name = fresh("given");
+    line(fmt::format("{} = {}", name, reached));
+    reached = name;
+  }
+  size_t ahead = leaf;
+  const std::string type = type_of_input(spec, ahead);
+  if (is_any && type != "Optional[Tensor]")
+    line(fmt::format("assert torch.jit.isinstance({}, {})", reached, type));
+  if (spec.is_leaf()) return leaf_input(leaf++, reached);
+  const bool holds_any = type.ends_with(", Any]") || type == "List[Any]";
   const bool is_dict = is_dict_kind(spec.kind());
-  std::vector<std::string> types;
-  bool has_text_keys = true;
   for (size_t i = 0; i < spec.children().size(); ++i) {
-    has_text_keys = has_text_keys && (!is_dict || spec.keys()[i].is_string());
     const std::string place = is_dict ? key_text(spec.keys()[i]) : fmt::format("{}", i);
-    types.push_back(input_type(spec.children()[i], fmt::format("{}[{}]", reached, place), leaf));
+    reach_input(spec.children()[i], fmt::format("{}[{}]", reached, place), leaf, holds_any);
   }
-  if (!is_dict && !is_list_kind(spec.kind()))
-    return types.empty() ? "Tuple[()]" : fmt::format("Tuple[{}]", joined_text(types));
-  if (!is_uniform(types)) {
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("the input {} holds things of several types, which TorchScript's lists and dicts "
-                            "cannot",
-                            reached),
-                "export the program with tuples");
-  }
-  const std::string element = types.empty() ? "Tensor" : types[0];
-  return is_dict ? fmt::format("Dict[{}, {}]", has_text_keys ? "str" : "int", element)
-                 : fmt::format("List[{}]", element);
 }
 
 void ProgramText::add_inputs() {
@@ -168,8 +177,9 @@ void ProgramText::add_inputs() {
   std::vector<std::string> arguments = {"self"};
   const auto add = [&](const TreeSpec& its_spec, const std::string& wanted) {
     const std::string name = fresh(wanted);
-    const std::string type = input_type(its_spec, name, leaf);
-    arguments.push_back(fmt::format("{}: {}", name, type));
+    size_t ahead = leaf;
+    arguments.push_back(fmt::format("{}: {}", name, type_of_input(its_spec, ahead)));
+    reach_input(its_spec, name, leaf, false);
   };
   if (is_call) {
     const TreeSpec& positional = spec.child(0);
@@ -210,13 +220,8 @@ std::string ProgramText::output_text(const TreeSpec& spec, size_t& leaf, std::st
     items.push_back(output_text(child, leaf, type));
     types.push_back(type);
   }
-  const std::string element = types.empty() ? "Tensor" : types[0];
+  const std::string element = types.empty() ? "Tensor" : is_uniform(types) ? types[0] : "Any";
   const bool is_dict = is_dict_kind(spec.kind());
-  if ((is_dict || is_list_kind(spec.kind())) && !is_uniform(types)) {
-    throw Error(ErrorCode::kUnsupported,
-                "the program gives a list or dict of things of several types, which TorchScript cannot",
-                "export the program so that it gives a tuple");
-  }
   if (is_dict) {
     std::vector<std::string> entries;
     bool has_text_keys = true;

@@ -148,7 +148,8 @@ std::string ProgramText::arguments_text(const graph::Node& node, const OperatorN
     bool is_keyword = input.passed_by == graph::PassedBy::kKeyword;
     if (entry != nullptr) {
       const std::optional<size_t> place = entry->schema.find_argument(input.name);
-      is_gap = is_gap || !place || *place != i;
+      // A type is a number there: its name says which operator is meant.
+      is_gap = is_gap || !place || *place != i || input.argument.is(ArgumentKind::kScalarType);
       is_keyword = is_gap || entry->schema.arguments[*place].is_kwarg_only;
     }
     if (!text.empty()) text += ", ";

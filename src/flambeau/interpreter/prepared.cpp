@@ -1,8 +1,11 @@
 #include "flambeau/interpreter/prepared.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/operators.h"
@@ -13,6 +16,7 @@
 #include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/ops/mechanism/sparse_calls.h"
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -88,6 +92,14 @@ bool take_tensors(const std::vector<IValue>& given, TensorList& known) {
   Dims known;
   for (const SymInt& number : *numbers) known.push_back(specialize(number));
   return known;
+}
+
+[[noreturn, gnu::cold]] void fail_data(const OperatorSite& site, size_t index, const Type& type) {
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("{} takes a fixed {} for '{}', and this one depends on the data of the inputs",
+                          site.entry->schema.name.to_string(), type.to_string(),
+                          site.entry->schema.arguments[index].name),
+              "give a number that is known, or use operators that take tensors");
 }
 
 }  // namespace
@@ -184,7 +196,8 @@ bool PreparedCall::take_argument(const Machine& machine, size_t index, const IVa
   if (!fits_as_it_is(value, type)) {
     if (machine.options().specialize) value = specialized(std::move(value), type, machine);
     // A number that data decides stays the tensor that it is, for whoever answers the calls.
-    const bool is_data = given.is(Tag::kSymbolic) && value.is_tensor() && type.is(TypeKind::kNumber);
+    const bool is_data = given.is(Tag::kSymbolic) && value.is_tensor();
+    if (is_data && !type.is(TypeKind::kNumber)) fail_data(site_, index, type);
     if (!is_data) value = ops::fit_argument(site_.op->schema, index, value);
   }
   const bool is_same = value.is_none() && slot.is_none();

@@ -9,6 +9,7 @@
 #include "flambeau/nn/functional/control_flow.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/forms/relation.h"
 
 namespace flambeau::migration {
@@ -261,10 +262,14 @@ Tensor int_tensor(const IValue& number) {
   return ops::call_with<Tensor>(nn::current(), "aten::scalar_tensor", {value}, {{"dtype", DType::kInt64}});
 }
 
-IValue number_in(const Tensor& tensor) {
+IValue turn_in(const Tensor& tensor) {
   const Value arguments[] = {tensor};
   const Value number = ops::call_named(nn::current(), "aten::item", arguments).at(0);
-  return number.is<SymInt>() ? IValue::symbolic(number) : IValue(number.get<int64_t>());
+  if (!number.is<SymInt>()) return IValue(number.get<int64_t>());
+  // Turns are counted from 0.
+  if (nn::Observer* const observer = nn::observer())
+    observer->check(symbolic::ge(number.get<SymInt>().expr(), symbolic::Expr(0)), {});
+  return IValue::symbolic(number);
 }
 
 }  // namespace
@@ -287,7 +292,7 @@ void BothWays::find_form(interpreter::UnknownLoop& loop, LoopState& state) {
       std::vector<IValue> results;
       Effects::Changes changes;
       try {
-        results = loop.run(state.has_turn ? number_in(its_turn) : loop.turn, std::span(values).first(own));
+        results = loop.run(state.has_turn ? turn_in(its_turn) : loop.turn, std::span(values).first(own));
         changes = state.effects.take();
       } catch (...) {
         state.effects.take();
@@ -369,7 +374,7 @@ bool BothWays::loop_as_operator(interpreter::UnknownLoop& loop) {
     std::vector<IValue> results;
     Effects::Changes changes;
     try {
-      results = loop.run(loop.reads_turn() ? number_in(turn) : loop.turn, std::span(values).first(own));
+      results = loop.run(loop.reads_turn() ? turn_in(turn) : loop.turn, std::span(values).first(own));
       changes = state.effects.take();
     } catch (...) {
       state.effects.take();

@@ -123,6 +123,22 @@ void keep(TracedCalls& calls, const Builtin& builtin, Call& call) {
   call.give(call[0]);
 }
 
+// range(low, high, step): how many numbers it has, and which one comes.
+void range_length(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call) || !call[2].is(Tag::kInt) || call[2].as_int() == 0)
+    return call_specialized(builtin, call);
+  const int64_t step = call[2].as_int();
+  const SymInt distance =
+      step > 0 ? number_of(call[1]) - number_of(call[0]) : number_of(call[0]) - number_of(call[1]);
+  const int64_t stride = step > 0 ? step : -step;
+  calls.tell_place();
+  call.give(value_of(max(floor_div(distance + SymInt(stride - 1), SymInt(stride)), SymInt(0))));
+}
+void range_index(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  call.give(value_of(number_of(call[1]) + number_of(call[0]) * number_of(call[2])));
+}
+
 void is_not_zero(TracedCalls& calls, const Builtin& builtin, Call& call) {
   if (has_data_number(call) && compute_with_data(calls, builtin.name, call)) return;
   if (!has_size(call)) return (*builtin.inner)(call);
@@ -175,7 +191,22 @@ void rank(TracedCalls&, const Builtin&, Call& call) {
 
 // ---- numbers to tensors and back
 
+// A number that data decides, as a tensor of no dimensions that nobody else writes to.
+Tensor element_of(const Tensor& tensor, DType dtype) {
+  Tensor element = tensor;
+  if (element.dim() != 0) element = ops::call<Tensor>(nn::current(), "aten::reshape", tensor, SymIntList{});
+  if (element.dtype() == dtype) return ops::call<Tensor>(nn::current(), "aten::clone", element);
+  return ops::call_with<Tensor>(nn::current(), "aten::to.dtype", {element, dtype}, {});
+}
+
 void number_to_tensor(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (const Tensor* const data =
+          call[0].is(Tag::kSymbolic) ? call[0].as_symbolic().get_if<Tensor>() : nullptr) {
+    std::optional<DType> dtype;
+    if (call.size() > 1 && call[1].is(Tag::kInt)) dtype = dtype_from_number(call[1].as_int());
+    const DType usual = data->dtype() == DType::kBool ? DType::kBool : DType::kFloat32;
+    return call.give(IValue(element_of(*data, dtype.value_or(usual))));
+  }
   if (!is_size(call[0])) return (*builtin.inner)(call);
   const bool is_plain =
       call.size() < 2 || call[1].is_none() || (call[1].is(Tag::kInt) && call[1].as_int() == 4);
@@ -240,6 +271,7 @@ void tensor_to_bool(TracedCalls& calls, const Builtin& builtin, Call& call) {
   }
   if (call_known(calls, builtin, call)) return;
   Tensor flag = tensor;
+  if (flag.dim() != 0) flag = ops::call<Tensor>(nn::current(), "aten::reshape", flag, SymIntList{});
   if (flag.dtype() != DType::kBool)
     flag = ops::call<Tensor>(call.machine().context(), "aten::ne.Scalar", flag, 0);
   call.give(IValue::symbolic(flag));
@@ -250,7 +282,26 @@ void tensor_to_float(TracedCalls& calls, const Builtin& builtin, Call& call) {
   if (const SymInt* const symbol = tensor.symbol())
     return call.give(IValue(static_cast<double>(calls.specialize(*symbol))));
   if (call_known(calls, builtin, call)) return;
-  call.give(IValue::symbolic(tensor));
+  call.give(IValue::symbolic(element_of(tensor, DType::kFloat64)));
+}
+
+// x.item()
+void element(TracedCalls& calls, const Builtin&, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  if (const SymInt* const symbol = tensor.symbol()) return call.give(value_of(*symbol));
+  if (const std::optional<Tensor> real = calls.known(tensor)) {
+    calls.note_look(tensor);
+    const Value arguments[] = {*real};
+    ops::Context context = nn::current().without_interceptor();
+    return call.give(interpreter::to_ivalue(ops::call_named(context, "aten::item", arguments).at(0)));
+  }
+  calls.tell_place();
+  const DTypeInfo& type = dtype_info(tensor.dtype());
+  if (type.is_complex) fail_data("elements");
+  if (type.is_floating) return call.give(IValue::symbolic(element_of(tensor, DType::kFloat64)));
+  if (tensor.dtype() == DType::kBool) return call.give(IValue::symbolic(element_of(tensor, DType::kBool)));
+  const Value arguments[] = {tensor};
+  call.give(interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::item", arguments).at(0)));
 }
 
 void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
@@ -289,6 +340,8 @@ Table::Table() {
   set("aten::gt.int", compare<([](const SymInt& a, const SymInt& b) { return a > b; })>);
   set("aten::ge.int", compare<([](const SymInt& a, const SymInt& b) { return a >= b; })>);
   set("aten::neg.int", negate);
+  set("aten::__range_length", range_length);
+  set("aten::__derive_index", range_index);
   set("aten::Int.Scalar", keep);
   set("aten::Bool.int", is_not_zero);
   set("aten::size", sizes<false>);
@@ -298,6 +351,10 @@ Table::Table() {
   set("aten::len.Tensor", length);
   set("prim::NumToTensor.Scalar", number_to_tensor);
   set("aten::tensor.int", number_to_tensor);
+  set("aten::tensor.float", number_to_tensor);
+  set("aten::tensor.bool", number_to_tensor);
+  set("aten::as_tensor.float", number_to_tensor);
+  set("aten::as_tensor.bool", number_to_tensor);
   set("aten::as_tensor.int", number_to_tensor);
   set("aten::Int.Tensor", tensor_to_int);
   set("aten::IntImplicit", tensor_to_int);
@@ -379,6 +436,7 @@ interpreter::Builtins traced_builtins(TracedCalls& calls) {
   add("aten::size.int", size_at);
   add("aten::numel", element_count);
   add("aten::dim", rank);
+  add("aten::item", element);
   return builtins;
 }
 

@@ -256,8 +256,8 @@ nn::Tree HigherOrder::cond(const nn::Predicate& predicate, const nn::Body& if_tr
     }
     inputs.push_back(Argument::tensor(tracer.value_of(tensor)));
   }
-  Subgraph yes(symbols_, "true_graph_0");
-  Subgraph no(symbols_, "false_graph_0");
+  Subgraph yes(symbols_, tracer.graph_name("true_graph"));
+  Subgraph no(symbols_, tracer.graph_name("false_graph"));
   const nn::Tree first = yes.trace(if_true, operands);
   const nn::Tree second = no.trace(if_false, operands);
   const std::vector<ops::Info<SymInt>> infos = joined_results(first, second);
@@ -279,8 +279,8 @@ nn::Tree HigherOrder::while_loop(const nn::Body& condition, const nn::Body& body
     infos.push_back(symbolic_info(tensor));
     refs.emplace_back(tracer.value_of(tensor));
   }
-  Subgraph test(symbols_, "while_loop_cond_graph_0");
-  Subgraph step(symbols_, "while_loop_body_graph_0");
+  Subgraph test(symbols_, tracer.graph_name("while_loop_cond_graph"));
+  Subgraph step(symbols_, tracer.graph_name("while_loop_body_graph"));
   const auto trace = [&](Subgraph& subgraph, const nn::Body& function) {
     nn::Tree given = carried;  // new tensors: they change, and what is closed over does not
     for (size_t i = 0; i < infos.size(); ++i) {
@@ -331,7 +331,7 @@ nn::Tree HigherOrder::while_loop(const nn::Body& condition, const nn::Body& body
 
 nn::Tree HigherOrder::map(const nn::Body& body, const nn::Tree& over, const nn::Tree& others) {
   Tracer& tracer = *symbols_.tracer;
-  Subgraph row(symbols_, "body_graph_0");
+  Subgraph row(symbols_, tracer.graph_name("body_graph"));
   std::vector<nn::Tree> given = {over};
   std::vector<graph::ValueRef> rows;
   std::optional<SymInt> count;

@@ -3,6 +3,8 @@
 // In-place operators stay; nothing is decomposed.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,6 +67,8 @@ class Tracer : public ops::Interceptor {
   // A node of a higher-order operator, which gives these tensors one by one.
   void add_higher_order(std::string_view name, std::vector<graph::Argument> inputs,
                         std::span<const Tensor> results);
+  // Of the next graph inside this one: "true_graph_0", then "true_graph_1".
+  std::string graph_name(const std::string& base) { return fmt::format("{}_{}", base, graph_names_[base]++); }
   // A node of no operator that gives the tensor: of a graph that nobody keeps.
   void add_result(const Tensor& tensor);
   // A tensor of one element that holds a number from data; nothing where it is not known here.
@@ -158,6 +162,7 @@ class Tracer : public ops::Interceptor {
   std::unordered_map<symbolic::Expr, Tensor, symbolic::ExprHash> number_tensors_;
   std::unordered_set<std::string> names_;         // of nodes
   std::unordered_map<std::string, size_t> next_;  // the number to try next
+  std::unordered_map<std::string, size_t> graph_names_;  // how many there are
   graph::Node* before_ = nullptr;
   std::unordered_map<const graph::Value*, const graph::Value*> aliases_;
   std::vector<std::unique_ptr<Tracer>> inner_;

@@ -78,9 +78,11 @@ def judge(name, folder):
         module = torch.jit.load(script)
     except Exception as error:
         return "different", f"torch.jit.load: {str(error)[:600]}"
+    if exported.example_inputs is None:
+        return "not run", "it has no example inputs"
     args, kwargs = programs.inputs(exported)
     torch.manual_seed(1)
-    expected = copy.deepcopy(exported).module()(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+    expected = torch.export.load(path).module()(*copy.deepcopy(args), **copy.deepcopy(kwargs))
     torch.manual_seed(1)
     try:
         found = module(*copy.deepcopy(args), **copy.deepcopy(kwargs))

@@ -443,3 +443,21 @@ class OptionalKnown(nn.Module):
 
     def forward(self, x):
         return self.helper(x) + self.helper(x, x)
+
+
+@case(UP, DOWN)
+class ItemDecides(nn.Module):
+    def forward(self, x):
+        mean = x.mean().item()
+        if mean > 0.5:
+            return x * mean
+        return x - torch.tensor(float(x[0, 0])) * 2
+
+
+@case((UP, torch.tensor([True])), (UP, torch.tensor([False])))
+class FlagOfOneElement(nn.Module):
+    def forward(self, x, flag):
+        on = bool(flag)
+        if on:
+            x = x * 2
+        return x + 1

@@ -254,51 +254,51 @@ class ListOfElements(nn.Module):
         return x * numbers[0]
 
 
-@refused("parts[int(n)]", "data", "", UP, torch.tensor(1))
+@refused("parts[int(n)]", "comes from data", "fix the number", UP, torch.tensor(1))
 class ListByData(nn.Module):
     def forward(self, x, n):
         parts = [x, x * 2, x * 3]
         return parts[int(n)]
 
 
-@refused("[x] * int(n)", "data", "", UP, THREE)
+@refused("[x] * int(n)", "comes from data", "fix the number", UP, THREE)
 class LengthByData(nn.Module):
     def forward(self, x, n):
         return torch.cat([x] * int(n))
 
 
-@refused("found[int(n)]", "data", "", UP, torch.tensor(1))
+@refused("found[int(n)]", "cannot be the key of a dict", "keys are numbers", UP, torch.tensor(1))
 class DictByData(nn.Module):
     def forward(self, x, n):
         found: Dict[int, Tensor] = {0: x, 1: x * 2}
         return found[int(n)]
 
 
-@refused("str(int(n))", "data", "", UP, THREE)
+@refused("str(int(n))", "comes from data", "fix the number", UP, THREE)
 class TextByData(nn.Module):
     def forward(self, x, n):
         return x, str(int(n))
 
 
-@refused("keepdim=", "data", "")
+@refused("keepdim=", "takes a fixed bool for 'keepdim'", "a number that is known")
 class FlagByData(nn.Module):
     def forward(self, x):
         return x.sum(0, keepdim=bool(x.sum() > 0))
 
 
-@refused("dropout", "", "")
+@refused("dropout", "takes a fixed float for 'p'", "a number that is known")
 class FloatByData(nn.Module):
     def forward(self, x):
         return torch.nn.functional.dropout(x, p=float(x[0, 0]), training=True)
 
 
-@refused("sum(int(n))", "data", "", UP, torch.tensor(1))
+@refused("sum(int(n))", "comes from data", "fix the number", UP, torch.tensor(1))
 class DimensionByData(nn.Module):
     def forward(self, x, n):
         return x.sum(int(n))
 
 
-@refused("complex(", "", "")
+@refused("complex(", "needs float here", "compute with tensors")
 class ComplexByData(nn.Module):
     def forward(self, x):
         return x * complex(float(x[0, 0]), 1.0)
@@ -340,14 +340,6 @@ class AlwaysRaises(nn.Module):
         return x
 
 
-@refused("while bool(x.sum() < 50)", "changes nothing", "")
-class EndlessLoop(nn.Module):
-    def forward(self, x):
-        while bool(x.sum() < 50):
-            pass
-        return x
-
-
 @refused("", "another size or type", "final size")
 class BufferGrows(nn.Module):
     def __init__(self):
@@ -369,17 +361,6 @@ class BufferTypeInBranch(nn.Module):
         if x.sum() > 0:
             self.state = x.to(torch.int64).sum(0)
         return x
-
-
-@refused("if x.sum() > 0", "the int 2", "float")
-class IntOrFloat(nn.Module):
-    def forward(self, x):
-        k: float = 2.5
-        n: int = 2
-        pair: List[Optional[int]] = [None]
-        if x.sum() > 0:
-            pair[0] = n
-        return x * k
 
 
 @refused("", "puts None in the place", "migrate a method")
@@ -405,3 +386,16 @@ class TwoObstacles(nn.Module):
         if x.max() > 3:
             parts = [x, x]
         return y, parts
+
+
+@refused("parts[: int(n)]", "comes from data", "fix the number", UP, torch.tensor(2))
+class SliceByData(nn.Module):
+    def forward(self, x, n):
+        parts = [x, x * 2, x * 3]
+        return torch.cat(parts[: int(n)])
+
+
+@refused("chr(int(n))", "comes from data", "fix the number", UP, torch.tensor(65))
+class CharacterByData(nn.Module):
+    def forward(self, x, n):
+        return x, chr(int(n))

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+from typing import Optional
 
 import pytest
 import torch
@@ -77,5 +78,24 @@ def test_says_what_cannot_be_said(name, tmp_path):
         return
     # The place is one of the original source: its line holds the construct.
     source = pathlib.Path(strict_refusals.__file__).read_text().splitlines()
-    places = re.findall(r"strict_refusals\.py:(\d+)", done.stderr)
+    places = re.findall(r"strict_refusals\.py(?::|\", line )(\d+)", done.stderr)
     assert any(line in source[int(number) - 1] for number in places), done.stderr
+
+
+class Specialized(torch.nn.Module):
+    def forward(self, x, flag: bool, mode: str, bias: Optional[torch.Tensor] = None):
+        if flag:
+            x = x * 2
+        if mode == "neg":
+            x = -x
+        return x if bias is None else x + bias
+
+
+def test_fixes_arguments(tmp_path):
+    x = torch.randn(3)
+    options = ["--specialize", "flag=True", "--specialize", "mode='neg'", "--specialize", "bias=None"]
+    done, path = migrate(torch.jit.script(Specialized()), [x], tmp_path, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    torch.testing.assert_close(torch.export.load(path).module()(x, flag=True, mode="neg", bias=None), x * -2)
+    done, path = migrate(torch.jit.script(Specialized()), [x], tmp_path, "--specialize", "flag=maybe")
+    assert done.returncode != 0 and "gives no value that can be fixed" in done.stderr
