@@ -52,7 +52,8 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     logs, late = [], []
-    print(f"{'file':16} {'load and first run':>30} {'later run':>30}")
+    print(f"{'':16} {'load and first run':>33} {'later run':>33}")
+    print(f"{'file':16} {'PyTorch':>12} {'Flambeau':>12} {'PyTorch':>19} {'Flambeau':>12}")
     for path in sorted(arguments.fixtures.glob("torch-2.4/*.ptl")) + sorted(arguments.fixtures.glob("torch-2.4/*.ff")):
         if path.name.count(".") != 1 or path.stat().st_size == 0:
             continue
