@@ -104,5 +104,7 @@ TEST(FlatbufferFile, VerifiesFunctionsBeforeTheyRun) {
   EXPECT_NE(refusal({.opcode = 9}), "nothing");  // a jump that leads nowhere
 }
 
+#undef EXPECT_REFUSAL
+
 }  // namespace
 }  // namespace flambeau::script

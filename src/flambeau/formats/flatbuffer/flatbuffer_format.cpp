@@ -80,9 +80,7 @@ void inspect_flatbuffer(Inspecting& inspecting) {
 void check_flatbuffer(safety::Checker& checker) {
   checker.guarded("flatbuffer", "", [&] { read_inert(checker.mapping()); });
   checker.find(Severity::kCaution, "code", "",
-               "a mobile module with bytecode, which runs when it is loaded and called",
-               bit(Opening::kFull) | bit(Opening::kModel));
-  checker.set_refused_by_weights_only();
+               "mobile bytecode, which runs when the module is loaded and called");
 }
 
 }  // namespace
