@@ -281,7 +281,7 @@ void save_mobile(const ScriptModule& module, const std::string& path, const Mobi
 std::vector<std::string> export_opnames(const ScriptModule& module) {
   ScriptModule::Loaded& loaded = *module.loaded_;
   const std::unique_lock lock(loaded.mutex);
-  return bytecode::operator_names(bytecode::export_program(*loaded.file.unit, module.object_, 8));
+  return bytecode::operator_names(*loaded.file.unit, module.object_);
 }
 
 }  // namespace flambeau::script

@@ -48,6 +48,8 @@ class WeightFolder {
   bool run() {
     ir::for_each_node(graph_.block(), [&](Node& node) {
       switch (folding_of_node(node)) {
+        case Folding::kRank:
+          return ask_input(node);
         case Folding::kBatchNorm:
           return fold_norm(node);
         case Folding::kAdd:
@@ -70,6 +72,20 @@ class WeightFolder {
     explicit operator bool() const { return node != nullptr; }
     int64_t channels() const { return weight->sizes()[0]; }
   };
+
+  // Batch norms check how many dimensions they are given: as many as the layer before them was given.
+  void ask_input(Node& node) {
+    const Node& layer = *node.input(0)->node();
+    const Folding folding = folding_of_node(layer);
+    if (folding != Folding::kConvolution && folding != Folding::kLinear) return;
+    Value* const input = layer.input(0);
+    const bool is_written = std::ranges::any_of(input->uses(), [](const ir::Use& use) {
+      return use.user->is(NodeKind::kOperator) && use.user->op->schema.is_mutable();
+    });
+    if (is_written) return;
+    node.replace_input(0, input);
+    has_changed_ = true;
+  }
 
   // The layer that gives this value to nobody else.
   static Layer layer_of(const Value* value, bool may_be_linear) {

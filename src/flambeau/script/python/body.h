@@ -62,6 +62,7 @@ class PythonBody {
   std::string range_arguments(const ir::Node& length);
   void write_closure(const ir::Node& node, std::string_view word);
   void write_raise(const ir::Node& node);
+  bool is_parameter(const ir::Node& store) const;
   void write_assignments(std::span<const std::string> names, std::span<ir::Value* const> values);
   std::string with_body(const std::function<void()>& write);
 

@@ -53,6 +53,14 @@ std::string_view layout_text(int64_t number) {
   return number >= 0 && number < 7 ? kLayouts[number] : std::string_view();
 }
 
+// "torch.ops.aten.add.Tensor". Inside of classes Python makes other names of those that begin with "__".
+std::string ops_text(const OperatorName& name) {
+  const std::string_view base = name.base_name();
+  if (!base.starts_with("__") || base.ends_with("__")) return name.to_python();
+  return fmt::format("getattr(torch.ops.{}, \"{}\").{}", name.name_space(), base,
+                     name.overload.empty() ? "default" : name.overload);
+}
+
 PythonForm form_of(const Node& node) {
   return node.is(NodeKind::kOperator) ? python_rule(node.op->schema).form : PythonForm::kSame;
 }
@@ -277,7 +285,7 @@ PythonExpression PythonBody::call(const Node& node, const PythonRule& rule) {
       const IValue* const alpha = node.inputs().size() == 3 ? constant(node.input(2)) : nullptr;
       const bool is_one = alpha != nullptr && alpha->is(IValue::Tag::kInt) && alpha->as_int() == 1;
       if (node.inputs().size() == 2 || is_one) return infix(node, rule);
-      return {fmt::format("{}({})", node.op->schema.name.to_python(), operands(node, 0, true))};
+      return {fmt::format("{}({})", ops_text(node.op->schema.name), operands(node, 0, true))};
     }
     case PythonForm::kDivide:
       if (is_nonzero(constant(node.input(1)))) return infix(node, {PythonForm::kInfix, "/", kLevelProduct});
@@ -339,7 +347,7 @@ PythonExpression PythonBody::call(const Node& node, const PythonRule& rule) {
       return is_builtin ? PythonExpression{text} : as_list(text);
     }
     default:
-      return {fmt::format("{}({})", node.op->schema.name.to_python(), operands(node, 0, true))};
+      return {fmt::format("{}({})", ops_text(node.op->schema.name), operands(node, 0, true))};
   }
 }
 

@@ -39,6 +39,7 @@ bool gives_tensor(const Schema& schema) {
 }
 
 constexpr int kMostSimplifying = 4;
+constexpr int64_t kMostGroups = int64_t{1} << 31;
 
 class LayerReader {
  public:
@@ -197,9 +198,10 @@ class LayerReader {
   }
 
   static std::string size_text(const Tensor* from, int64_t number, int64_t times) {
-    return from == nullptr || static_cast<size_t>(number) >= from->dim()
-               ? std::string()
-               : std::to_string(from->sizes()[static_cast<size_t>(number)] * times);
+    if (from == nullptr || static_cast<size_t>(number) >= from->dim()) return {};
+    int64_t product = 0;
+    if (__builtin_mul_overflow(from->sizes()[static_cast<size_t>(number)], times, &product)) return {};
+    return std::to_string(product);
   }
 
   // One number for equal ones.
@@ -240,7 +242,10 @@ class LayerReader {
         int64_t times = 1;
         if (argument.source == LayerSource::kChannels) {
           const std::optional<IValue> groups = given({"groups", LayerSource::kInput, "groups"});
-          if (!groups || !groups->is(IValue::Tag::kInt)) return {};
+          if (!groups || !groups->is(IValue::Tag::kInt) || groups->as_int() < 1 ||
+              groups->as_int() > kMostGroups) {
+            return {};
+          }
           times = groups->as_int();
         }
         while (!names.empty()) {

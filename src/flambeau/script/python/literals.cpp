@@ -16,6 +16,7 @@ namespace {
 constexpr int kMostLiteralNesting = 200;
 // Longer ones are bytes, as text.
 constexpr int64_t kMostWrittenElements = 32;
+constexpr uint64_t kMostTensorBytes = uint64_t{1} << 30;
 
 std::string encoded(ByteSpan bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -205,6 +206,11 @@ std::string PythonFile::object_text(const IValue& value) {
 
 std::string PythonFile::tensor_text(const Tensor& tensor) {
   if (!tensor.defined()) return "None";
+  if (!tensor.is_meta() && tensor.byte_count() > kMostTensorBytes) {
+    throw Error(ErrorCode::kLimit,
+                fmt::format("a tensor of {} bytes is in no state dict, and too large for a text",
+                            tensor.byte_count()));
+  }
   const bool is_plain =
       tensor.layout() == Layout::kStrided && tensor.quantizer() == nullptr && !tensor.is_meta();
   if (is_plain && tensor.dim() == 0) return strided_text(tensor);

@@ -81,6 +81,10 @@ void PythonBody::write_node(const Node& node) {
     case NodeKind::kSetAttr: {
       const std::string object = use(node.input(0), kLevelAtom);
       const std::string value = use(node.input(1));
+      // nn.Module takes nothing but parameters where there was one.
+      if (is_parameter(node)) {
+        return line(fmt::format("{}._parameters[{}] = {}", object, python_quoted(node.name), value));
+      }
       if (is_identifier(node.name)) return line(fmt::format("{}.{} = {}", object, node.name, value));
       return line(fmt::format("setattr({}, {}, {})", object, python_quoted(node.name), value));
     }
@@ -106,6 +110,15 @@ void PythonBody::write_node(const Node& node) {
     default:
       return write_expression(node, expression(node));
   }
+}
+
+bool PythonBody::is_parameter(const Node& store) const {
+  const Type& type = store.input(0)->type();
+  const std::shared_ptr<Class> known =
+      type.is(TypeKind::kClass) ? file_.unit().find_class(type.name()) : nullptr;
+  if (known == nullptr || !known->is_module()) return false;
+  const std::optional<size_t> slot = known->find_attribute(store.name);
+  return slot && known->attributes[*slot].is_parameter;
 }
 
 void PythonBody::write_expression(const Node& node, Expression made) {

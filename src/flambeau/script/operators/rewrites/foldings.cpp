@@ -6,12 +6,13 @@
 namespace flambeau::script {
 
 Folding folding_of(const OperatorName& name) {
-  constexpr std::array<std::pair<std::string_view, Folding>, 9> kFoldings = {{
+  constexpr std::array<std::pair<std::string_view, Folding>, 10> kFoldings = {{
       {"aten::conv1d", Folding::kConvolution},
       {"aten::conv2d", Folding::kConvolution},
       {"aten::conv3d", Folding::kConvolution},
       {"aten::linear", Folding::kLinear},
       {"aten::batch_norm", Folding::kBatchNorm},
+      {"aten::dim", Folding::kRank},
       {"aten::add", Folding::kAdd},
       {"aten::sub", Folding::kSubtract},
       {"aten::mul", Folding::kMultiply},

@@ -13,6 +13,7 @@ enum class Folding : uint8_t {
   kConvolution,  // (input, weight, bias, ...)
   kLinear,       // likewise
   kBatchNorm,    // (input, weight, bias, mean, variance, whether training, momentum, eps, ...)
+  kRank,         // (tensor)
   kAdd,          // (a, b, alpha)
   kSubtract,     // likewise
   kMultiply,     // (a, b)
