@@ -65,14 +65,34 @@ json::Value to_json(const IValue& value) {
   }
 }
 
+using ExtraFiles = std::vector<std::pair<std::string, std::string>>;
+
+// How files keep a module.
+struct Form {
+  const char* name;
+  const char* ending;
+  void (*save)(const ScriptModule& module, const std::string& path, const ExtraFiles& extra_files);
+};
+const Form kZip = {"zip", ".pt",
+                   [](const ScriptModule& module, const std::string& path, const ExtraFiles& extra) {
+                     save_script(module, path, extra);
+                   }};
+const Form kFlatbuffer = {"flatbuffer", ".ff",
+                          [](const ScriptModule& module, const std::string& path, const ExtraFiles& extra) {
+                            save_mobile(module, path, {.version = 9, .extra_files = extra});
+                          }};
+void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
+
 class SaveLoad : public ::testing::Test {
  protected:
+  virtual const Form& form() const { return kZip; }
   std::string path_of(const std::string& name) const {
     const char* const folder = std::getenv("FLAMBEAU_SEED_FOLDER");
-    return folder != nullptr ? std::string(folder) + "/" + name : temporary_ / name;
+    const std::string file = name + form().ending;
+    return folder != nullptr ? std::string(folder) + "/" + file : temporary_ / file;
   }
   ScriptModule copy_of(const ScriptModule& module, const std::string& name) const {
-    save_script(module, path_of(name));
+    form().save(module, path_of(name), {});
     return load_script(path_of(name));
   }
   // Calls both, which give the same; notes the call beside the file.
@@ -90,6 +110,14 @@ class SaveLoad : public ::testing::Test {
   }
   TemporaryFolder temporary_;
 };
+
+// Those that ask the same of every form.
+class SaveLoadForms : public SaveLoad, public ::testing::WithParamInterface<Form> {
+ protected:
+  const Form& form() const override { return GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Forms, SaveLoadForms, ::testing::Values(kZip, kFlatbuffer),
+                         [](const auto& given) { return std::string(given.param.name); });
 
 constexpr const char* kLinear = R"(
 class Linear(Module):
@@ -121,7 +149,7 @@ ScriptModule contains_both(const ScriptModule& first, const ScriptModule& second
 
 const IValue kInput = floats({1, 2}, Dims{1, 2});
 
-TEST_F(SaveLoad, test_different_modules) {
+TEST_P(SaveLoadForms, test_different_modules) {
   CompilationUnit first_unit(std::string(kLinear) + R"(
 class Foo(Module):
     foo : Linear
@@ -132,7 +160,7 @@ class Foo(Module):
         return x
 )");
   const ScriptModule first =
-      copy_of(first_unit.make_module_of("Foo", linear_weights({"foo", "bar"}, 1)), "different_modules_1.pt");
+      copy_of(first_unit.make_module_of("Foo", linear_weights({"foo", "bar"}, 1)), "different_modules_1");
   CompilationUnit second_unit(std::string(kLinear) + R"(
 class Foo(Module):
     foo : Linear
@@ -141,29 +169,29 @@ class Foo(Module):
         return x
 )");
   const ScriptModule second =
-      copy_of(second_unit.make_module_of("Foo", linear_weights({"foo"}, 3)), "different_modules_2.pt");
+      copy_of(second_unit.make_module_of("Foo", linear_weights({"foo"}, 3)), "different_modules_2");
   EXPECT_EQ(first.class_name(), second.class_name());
   const ScriptModule both = contains_both(
       first, second, "def forward(self, x):\n  x = self.first(x)\n  x = self.second(x)\n  return x\n");
-  const ScriptModule loaded = copy_of(both, "different_modules.pt");
+  const ScriptModule loaded = copy_of(both, "different_modules");
   EXPECT_NE(loaded.submodule("first").class_name(), loaded.submodule("second").class_name());
-  const IValue result = call_both(both, loaded, "different_modules.pt", {kInput});
+  const IValue result = call_both(both, loaded, "different_modules", {kInput});
   const IValue expected = second.run_method("forward", {first.run_method("forward", {kInput})});
   EXPECT_EQ(values_of(result), values_of(expected));
 }
 
-TEST_F(SaveLoad, test_different_functions) {
+TEST_P(SaveLoadForms, test_different_functions) {
   constexpr const char* kFoo =
       "class Foo(Module):\n    def forward(self, x: Tensor):\n        return lol(x)\n";
   CompilationUnit first_unit(std::string("def lol(x):\n    return x\n") + kFoo);
-  const ScriptModule first = copy_of(first_unit.make_module_of("Foo"), "different_functions_1.pt");
+  const ScriptModule first = copy_of(first_unit.make_module_of("Foo"), "different_functions_1");
   CompilationUnit second_unit(std::string("def lol(x):\n    return \"hello\"\n") + kFoo);
-  const ScriptModule second = copy_of(second_unit.make_module_of("Foo"), "different_functions_2.pt");
+  const ScriptModule second = copy_of(second_unit.make_module_of("Foo"), "different_functions_2");
   EXPECT_EQ(first.class_name(), second.class_name());
   const ScriptModule both =
       contains_both(first, second, "def forward(self, x):\n  y = self.first(x)\n  return self.second(y)\n");
-  const ScriptModule loaded = copy_of(both, "different_functions.pt");
-  EXPECT_EQ(call_both(both, loaded, "different_functions.pt", {kInput}).as_string(), "hello");
+  const ScriptModule loaded = copy_of(both, "different_functions");
+  EXPECT_EQ(call_both(both, loaded, "different_functions", {kInput}).as_string(), "hello");
 }
 
 // An interface, a class that has its method, a module with an object of it.
@@ -178,23 +206,23 @@ ScriptModule module_with_interface(CompilationUnit& unit, const std::string& met
   return made;
 }
 
-TEST_F(SaveLoad, test_different_interfaces) {
+TEST_P(SaveLoadForms, test_different_interfaces) {
   CompilationUnit first_unit;
   ScriptModule first_made = module_with_interface(first_unit, "bar");
   first_made.define("def forward(self, x):\n  return self.interface.bar(x)\n");
   CompilationUnit second_unit;
   ScriptModule second_made = module_with_interface(second_unit, "not_bar");
   second_made.define("def forward(self, x):\n  return self.interface.not_bar(x)\n");
-  const ScriptModule first = copy_of(first_made, "different_interfaces_1.pt");
-  const ScriptModule second = copy_of(second_made, "different_interfaces_2.pt");
+  const ScriptModule first = copy_of(first_made, "different_interfaces_1");
+  const ScriptModule second = copy_of(second_made, "different_interfaces_2");
   EXPECT_EQ(first.class_name(), second.class_name());
   const ScriptModule both = contains_both(
       first, second, "def forward(self, x):\n  x = self.first(x)\n  x = self.second(x)\n  return x\n");
-  const ScriptModule loaded = copy_of(both, "different_interfaces.pt");
-  EXPECT_EQ(values_of(call_both(both, loaded, "different_interfaces.pt", {kInput})), values_of(kInput));
+  const ScriptModule loaded = copy_of(both, "different_interfaces");
+  EXPECT_EQ(values_of(call_both(both, loaded, "different_interfaces", {kInput})), values_of(kInput));
 }
 
-TEST_F(SaveLoad, test_many_collisions) {
+TEST_P(SaveLoadForms, test_many_collisions) {
   CompilationUnit first_unit(std::string(kLinear) +
                              "def lol(x):\n    return x\n"
                              "class MyCoolNamedTuple(NamedTuple):\n    a: int\n");
@@ -217,18 +245,18 @@ TEST_F(SaveLoad, test_many_collisions) {
   second_made.define(
       "def forward(self, x):\n  x = self.foo(x)\n  self.interface.not_bar(x)\n  y = lol(x)\n"
       "  return y, MyCoolNamedTuple(a=\"hello\")\n");
-  const ScriptModule first = copy_of(first_made, "many_collisions_1.pt");
-  const ScriptModule second = copy_of(second_made, "many_collisions_2.pt");
+  const ScriptModule first = copy_of(first_made, "many_collisions_1");
+  const ScriptModule second = copy_of(second_made, "many_collisions_2");
   EXPECT_EQ(first.class_name(), second.class_name());
   const ScriptModule both = contains_both(
       first, second,
       "def forward(self, x):\n  x, named_tuple_1 = self.first(x)\n  y, named_tuple_2 = self.second(x)\n"
       "  return len(y + named_tuple_2.a) + named_tuple_1.a\n");
-  const ScriptModule loaded = copy_of(both, "many_collisions.pt");
-  EXPECT_EQ(call_both(both, loaded, "many_collisions.pt", {kInput}).as_int(), 17);
+  const ScriptModule loaded = copy_of(both, "many_collisions");
+  EXPECT_EQ(call_both(both, loaded, "many_collisions", {kInput}).as_int(), 17);
 }
 
-TEST_F(SaveLoad, test_save_load_with_extra_files) {
+TEST_P(SaveLoadForms, test_save_load_with_extra_files) {
   CompilationUnit unit;
   ScriptModule module = unit.make_module("MyMod");
   module.define("def forward(self, a):\n  return a\n");
@@ -236,40 +264,40 @@ TEST_F(SaveLoad, test_save_load_with_extra_files) {
       "bar\x00\xff"
       "baz",
       8);
-  save_script(module, path_of("extra_files.pt"), {{"foo", value}, {"foo2", "bar"}});
-  const ScriptModule loaded = load_script(path_of("extra_files.pt"));
+  form().save(module, path_of("extra_files"), {{"foo", value}, {"foo2", "bar"}});
+  const ScriptModule loaded = load_script(path_of("extra_files"));
   EXPECT_EQ(loaded.extra_file("foo"), value);
   EXPECT_EQ(loaded.extra_file("foo2"), "bar");
   EXPECT_THROW(loaded.extra_file("bar"), Error);
-  call_both(module, loaded, "extra_files.pt", {kInput});
+  call_both(module, loaded, "extra_files", {kInput});
 }
 
-TEST_F(SaveLoad, test_save_load_using_pathlib) {
+TEST_P(SaveLoadForms, test_save_load_using_pathlib) {
   CompilationUnit unit;
   ScriptModule module = unit.make_module("MyMod");
   module.define("def forward(self, a):\n  return 2 * a\n");
-  const ScriptModule loaded = copy_of(module, "pathlib.pt");
+  const ScriptModule loaded = copy_of(module, "pathlib");
   const IValue x = floats({1, 2, 3, 4}, Dims{4});
-  EXPECT_EQ(values_of(call_both(module, loaded, "pathlib.pt", {x})), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(values_of(call_both(module, loaded, "pathlib", {x})), (std::vector<float>{2, 4, 6, 8}));
 }
 
 TEST_F(SaveLoad, test_save_nonexit_file) {
   try {
-    load_script(temporary_ / "nothing_is_here.pt");
+    load_script(temporary_ / "nothing_is_here");
     FAIL() << "it loaded";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kNotFound);
   }
 }
 
-TEST_F(SaveLoad, test_save_namedtuple_input_only) {
+TEST_P(SaveLoadForms, test_save_namedtuple_input_only) {
   CompilationUnit unit(
       "class FooTuple(NamedTuple):\n    a: int\n"
       "class MyModule(Module):\n    def forward(self, x: FooTuple) -> torch.Tensor:\n"
       "        return torch.tensor(3)\n");
   const ScriptModule module = unit.make_module_of("MyModule");
-  const ScriptModule loaded = copy_of(module, "namedtuple_input.pt");
-  const IValue result = call_both(module, loaded, "namedtuple_input.pt", {IValue::tuple({IValue(5)})});
+  const ScriptModule loaded = copy_of(module, "namedtuple_input");
+  const IValue result = call_both(module, loaded, "namedtuple_input", {IValue::tuple({IValue(5)})});
   EXPECT_EQ(*result.as_tensor().data<int64_t>(), 3);
 }
 
@@ -279,21 +307,21 @@ TEST_F(SaveLoad, test_save_namedtuple_input_only_forwardref) {
       "class MyModule(Module):\n    def forward(self, x: FooTuple) -> torch.Tensor:\n"
       "        return torch.tensor(3)\n");
   const ScriptModule module = unit.make_module_of("MyModule");
-  const ScriptModule loaded = copy_of(module, "namedtuple_forwardref.pt");
-  const IValue result = call_both(module, loaded, "namedtuple_forwardref.pt", {IValue::tuple({IValue(5)})});
+  const ScriptModule loaded = copy_of(module, "namedtuple_forwardref");
+  const IValue result = call_both(module, loaded, "namedtuple_forwardref", {IValue::tuple({IValue(5)})});
   EXPECT_EQ(*result.as_tensor().data<int64_t>(), 3);
 }
 
-TEST_F(SaveLoad, test_save_namedtuple_output_only) {
+TEST_P(SaveLoadForms, test_save_namedtuple_output_only) {
   CompilationUnit unit(
       "class FooTuple(NamedTuple):\n    a: int\n"
       "class MyModule(Module):\n    def forward(self) -> Optional[FooTuple]:\n        return None\n");
   const ScriptModule module = unit.make_module_of("MyModule");
-  const ScriptModule loaded = copy_of(module, "namedtuple_output.pt");
-  EXPECT_TRUE(call_both(module, loaded, "namedtuple_output.pt", {}).is_none());
+  const ScriptModule loaded = copy_of(module, "namedtuple_output");
+  EXPECT_TRUE(call_both(module, loaded, "namedtuple_output", {}).is_none());
 }
 
-TEST_F(SaveLoad, test_save_load_params_buffers_submodules) {
+TEST_P(SaveLoadForms, test_save_load_params_buffers_submodules) {
   CompilationUnit unit("class Submodule(Module):\n    pass\n");
   ScriptModule module = unit.make_module("TestModule");
   module.add_module("submodule_a", unit.make_module_of("Submodule"));
@@ -303,7 +331,7 @@ TEST_F(SaveLoad, test_save_load_params_buffers_submodules) {
   module.add_parameter("parameter_b", floats({-1, -2, -3, -4}, Dims{4}));
   module.add_module("submodule_b", unit.make_module_of("Submodule"));
   module.define("def forward(self):\n  return self.parameter_a + self.buffer * self.t\n");
-  const ScriptModule loaded = copy_of(module, "params_buffers.pt");
+  const ScriptModule loaded = copy_of(module, "params_buffers");
   std::vector<std::string> paths;
   for (const ScriptModule& part : loaded.modules()) paths.push_back(part.path());
   EXPECT_EQ(paths, (std::vector<std::string>{"", "submodule_a", "submodule_b"}));
@@ -317,7 +345,7 @@ TEST_F(SaveLoad, test_save_load_params_buffers_submodules) {
   };
   compare(module.parameters(), loaded.parameters(), 2);
   compare(module.buffers(), loaded.buffers(), 1);
-  call_both(module, loaded, "params_buffers.pt", {});
+  call_both(module, loaded, "params_buffers", {});
 }
 
 Tensor without_data(const Dims& sizes) {
@@ -355,10 +383,29 @@ void expect_meta(const ScriptModule& module) {
   EXPECT_TRUE(module.buffers()[0].tensor.is_meta());
 }
 
+TEST_F(SaveLoad, test_module_info_flatbuffer) {
+  CompilationUnit unit(std::string(kLinear) + R"(
+class Foo(Module):
+    foo : Linear
+    bar : Linear
+    def forward(self, x):
+        x = self.foo(x)
+        x = self.bar(x)
+        return x
+)");
+  // PyTorch is asked for the rest.
+  kFlatbuffer.save(unit.make_module_of("Foo", linear_weights({"foo", "bar"}, 1)),
+                   path_of("module_info") + ".ff", {});
+  const ScriptModule loaded = load_script(path_of("module_info") + ".ff");
+  EXPECT_EQ(loaded.operators(), (std::vector<std::string>{"aten::linear"}));
+  ASSERT_EQ(loaded.methods().size(), 1U);
+  EXPECT_EQ(loaded.methods()[0].name, "forward");
+}
+
 TEST_F(SaveLoad, test_save_load_meta_tensors) {
   CompilationUnit unit;
   const ScriptModule module = module_with_meta(unit);
-  const ScriptModule loaded = copy_of(module, "meta.pt");
+  const ScriptModule loaded = copy_of(module, "meta");
   ASSERT_EQ(loaded.parameters().size(), 4U);
   expect_meta(module);
   expect_meta(loaded);
@@ -367,7 +414,7 @@ TEST_F(SaveLoad, test_save_load_meta_tensors) {
 // Tensors without data stay so; the others are on the processor, which is where files are loaded to.
 TEST_F(SaveLoad, test_save_load_meta_tensors_to_device) {
   CompilationUnit unit;
-  const ScriptModule loaded = copy_of(module_with_meta(unit), "meta_to_device.pt");
+  const ScriptModule loaded = copy_of(module_with_meta(unit), "meta_to_device");
   expect_meta(loaded);
   EXPECT_EQ(loaded.submodule("bar").attribute("weight").as_tensor().device().type, DeviceType::kCpu);
   const IValue x = floats({1, 1, 1}, Dims{1, 3});
@@ -377,7 +424,7 @@ TEST_F(SaveLoad, test_save_load_meta_tensors_to_device) {
 // A file that holds the inputs it was traced with loads, and its code is the same when it is saved again.
 TEST_F(SaveLoad, test_save_load_with_saved_traced_inputs) {
   const ScriptModule traced = load_script(FLAMBEAU_GOLDEN_DIR "/torchscript/traced.pt");
-  const ScriptModule loaded = copy_of(traced, "traced.pt");
+  const ScriptModule loaded = copy_of(traced, "traced");
   EXPECT_EQ(loaded.code("forward"), traced.code("forward"));
   EXPECT_FALSE(loaded.operators().empty());
 }
@@ -394,7 +441,7 @@ TEST_F(SaveLoad, test_save_load_large_string_attribute) {
   ScriptModule module = unit.make_module("Model");
   module.add_attribute("x", "str", std::string((size_t{1} << 32) + 1, 'x'));
   module.define("def forward(self, i) -> int:\n  return len(self.x) + i.numel()\n");
-  const ScriptModule loaded = copy_of(module, "large_string.pt");
+  const ScriptModule loaded = copy_of(module, "large_string");
   EXPECT_EQ(loaded.run_method("forward", {kInput}).as_int(), (int64_t{1} << 32) + 3);
 }
 

@@ -77,10 +77,6 @@ void print_report(const std::string& path, const SafetyReport& found) {
   }
 }
 
-bool is_script_kind(FileKind kind) {
-  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
-}
-
 // Code that cannot be read says nothing; that it is there was said already.
 void print_script_calls(const std::string& path) {
   try {

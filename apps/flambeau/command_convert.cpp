@@ -80,7 +80,7 @@ void report(const ConvertCommandOptions& options, const ConvertedFile& written, 
 // A module stays a module where the output's ending is one of modules, and nothing is asked for that only
 // weights have.
 bool is_script_output(const ConvertCommandOptions& options) {
-  if (options.script) return true;
+  if (options.script || options.freeze) return true;
   if (options.weights_only || !options.format.empty() || !options.filters.empty() || options.shard_size != 0)
     return false;
   bool is_named = false;
@@ -91,12 +91,17 @@ bool is_script_output(const ConvertCommandOptions& options) {
 }
 
 int run_convert(const ConvertCommandOptions& options, const CommonOptions& common) {
-  if (options.output.ends_with(".ptl") || !options.mobile_version.empty()) {
-    save_mobile_script(options.input, options.output, options.mobile_version, common);
+  if (options.output.ends_with(".ptl") || options.output.ends_with(".ff") ||
+      !options.mobile_version.empty()) {
+    if (options.freeze) {
+      throw Error(ErrorCode::kInvalidArgument, "--freeze does not write bytecode",
+                  "freeze into a .pt file first, and convert that");
+    }
+    save_mobile_script(options.input, options.output, options.mobile_version, !options.bytecode_only, common);
     return kExitOk;
   }
   if (is_script_output(options)) {
-    ScriptConversion how{options.input, options.output, {}, options.methods, options.model};
+    ScriptConversion how{options.input, options.output, {}, options.methods, options.freeze, options.model};
     if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
     convert_script(how, common);
     return kExitOk;
@@ -134,11 +139,12 @@ Command convert_command() {
                  &options->input)
               .required()
               .takes(Takes::kInput),
-          Option("OUT",
-                 ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; - is standard output. A "
-                 "TorchScript module "
-                 "stays one in .pt, .pth, .jit, .ts, and gets bytecode for mobile interpreters in .ptl",
-                 &options->output)
+          Option(
+              "OUT",
+              ".pt, .pth, .safetensors or .npz; for programs .pt2 or .json; - is standard output. A "
+              "TorchScript module "
+              "stays one in .pt, .pth, .jit, .ts, and gets bytecode for mobile interpreters in .ptl and .ff",
+              &options->output)
               .required()
               .takes(Takes::kOutput),
           Option("-d,--dtype", "Convert floating-point tensors to this type, e.g. bfloat16", &options->dtype)
@@ -171,9 +177,17 @@ Command convert_command() {
               .excludes("--script"),
           Option("--method", "Of TorchScript: keep this method and what it calls; may be repeated",
                  &options->methods),
-          Option("--mobile-version", "Of a mobile module: the version of its bytecode, 8 unless told",
+          Option("--freeze",
+                 "Of TorchScript: attributes become constants of the code, for inference; --method keeps "
+                 "others than forward",
+                 &options->freeze)
+              .excludes("--weights-only"),
+          Option("--mobile-version",
+                 "Of a mobile module: the version of its bytecode, 8 unless told; 9 is a flatbuffer",
                  &options->mobile_version)
-              .one_of({"4", "5", "6", "7", "8"}),
+              .one_of({"4", "5", "6", "7", "8", "9"}),
+          Option("--bytecode-only", "Of a flatbuffer: leave out the code, for mobile interpreters alone",
+                 &options->bytecode_only),
           Option("--weights",
                  "For a program that was edited as text or JSON: the .pt2 file to take its weights from",
                  &options->weights)
@@ -186,9 +200,11 @@ Command convert_command() {
        {"convert --shard-size 5GB big.pt folder", "as a Hugging Face folder"},
        {"convert --layout zip new.pt2 old.pt2", "for PyTorch 2.1 to 2.7"},
        {"convert --dtype float16 script.pt half.pt", "a TorchScript module, saved as PyTorch 2.13 saves it"},
+       {"convert --freeze script.pt frozen.pt", "for inference: no calls, no attributes"},
        {"convert --weights-only script.pt weights.pt", "its tensors alone"},
        {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"},
-       {"convert --script program.pt2 model.pt", "an exported program as a TorchScript module"}},
+        {"convert model.pt model.ff", "the same as a flatbuffer"},
+        {"convert --script program.pt2 model.pt", "an exported program as a TorchScript module"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 

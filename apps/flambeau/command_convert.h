@@ -25,7 +25,9 @@ struct ConvertCommandOptions {
   bool script = false;        // write a module, whatever the output is called
   bool weights_only = false;  // write its tensors, whatever it is called
   std::vector<std::string> methods;
+  bool freeze = false;
   std::string mobile_version;
+  bool bytecode_only = false;  // of a flatbuffer
   std::string weights;
 };
 

@@ -35,6 +35,7 @@ struct ExportCommandOptions {
   std::vector<std::string> preserved;  // modules
   bool train = false;
   bool strict = false;
+  bool like_pytorch = false;
   bool decompose = false;
   bool print = false;
 };
@@ -167,6 +168,7 @@ int run_export(const ExportCommandOptions& options, const CommonOptions& common)
   how.dynamic = read_shapes(options.dynamic, module->argument_names().at(0));
   how.preserved = options.preserved;
   how.is_strict = options.strict;
+  how.is_like_pytorch = options.like_pytorch;
   const auto begin = std::chrono::steady_clock::now();
   graph::ExportedProgram program = export_program(*module, arguments, {}, how);
   if (options.decompose) program = run_decompositions(program);
@@ -220,6 +222,8 @@ Command export_command() {
           Option("--preserve", "A module whose calls the program describes, e.g. layer1.0; repeatable",
                  &options->preserved),
           Option("--strict", "Refuse what the trace cannot see", &options->strict),
+          Option("--like-pytorch", "Refuse or fix sizes that PyTorch's own export would refuse or fix",
+                 &options->like_pytorch),
           Option("--decompose", "Into the functional core operators", &options->decompose),
           Option("--print", "Print the program", &options->print),
       },

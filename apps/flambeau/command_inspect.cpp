@@ -184,10 +184,6 @@ void print_inspection(const std::string& path, const std::shared_ptr<Mapping>& m
   }
 }
 
-bool is_script_kind(FileKind kind) {
-  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile;
-}
-
 // Without --code, what cannot be read of the code is a note: all else was shown.
 void print_script_part(const ModelSource& source, const InspectOptions& options,
                        const CommonOptions& common) {
@@ -224,6 +220,7 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
       } else {
         if (i > 0) std::puts("");
         print_inspection(path, mapping, inspection, shown, options, pool);
+        if (inspection.kind == FileKind::kTorchPackage) print_script_package(mapping);
         if (options.code || is_script_kind(inspection.kind))
           print_script_part({path, mapping, true}, options, common);
       }

@@ -64,10 +64,11 @@ int main(int argc, char** argv) {
   CommonOptions common;
   const std::vector<Option> options = common_options(common);
   std::vector<Command> commands = {
-      inspect_command(), check_command(),        convert_command(), diff_command(),
-      verify_command(),  graph_command(),        code_command(),    compile_script_command(),
-      migrate_command(), canonicalize_command(), run_command(),     bench_command(),
-      export_command(),  list_command(),         extract_command(), opnames_command(),
+      inspect_command(),        check_command(),    convert_command(),      diff_command(),
+      verify_command(),         graph_command(),    code_command(),         compile_command(),
+      compile_script_command(), migrate_command(),  canonicalize_command(), run_command(),
+      bench_command(),          export_command(),   list_command(),         extract_command(),
+      opnames_command(),        optimize_command(),
   };
   commands.push_back(completion_command(commands, options));
   const Parsed parsed = parse(commands, options, argc, argv);

@@ -1,6 +1,7 @@
 """Times single operators against eager PyTorch, in one run, alternating; bench/operators/run builds and calls this.
 
-  bench/operators/run [OPERATOR...] [--threads N...] [--sizes small large] [--rounds N] [--json FILE]
+  bench/operators/run [OPERATOR...] [--threads N...] [--sizes small large] [--rounds N] [--part I/N] [--json FILE]
+  bench/operators/run --judge FILE...     joins what runs of parts wrote, and judges them as one
 
 Both sides call the operator in a loop in C++ with the same tensors, bound once: ours by ops::call, PyTorch's through its dispatcher,
 boxed, in inference mode (torch_loop.py). Results are made anew by each call. A turn takes some milliseconds; the sides take turns, and
@@ -98,10 +99,20 @@ def title(name, args):
     return f"{name.removeprefix('aten::')} {' '.join(str(shape).replace(' ', '') for shape in shapes[:2])}"
 
 
-def chosen(patterns, is_large):
+def part(text):
+    """"2/5" is the second of five parts of the cases."""
+    number, _, of = text.partition("/")
+    number, of = int(number), int(of)
+    if not 1 <= number <= of:
+        raise ValueError
+    return number - 1, of
+
+
+def chosen(patterns, is_large, taken):
     torch.manual_seed(0)
     sizes = cases.Sizes(is_large)
-    for name, make in cases.CASES:
+    number, of = taken
+    for name, make in cases.CASES[number::of]:
         short = name.removeprefix("aten::")
         if not patterns or any(fnmatch.fnmatch(part, pattern) for pattern in patterns for part in (short, short.partition(".")[0])):
             yield name, make(sizes)
@@ -116,7 +127,7 @@ def reasons():
 def run(options, loop):
     rows = []
     for size in options.sizes:
-        calls = list(chosen(options.names, size == "large"))
+        calls = list(chosen(options.names, size == "large", options.part))
         for threads in options.threads:
             torch.set_num_threads(threads)
             with tempfile.TemporaryDirectory() as folder:
@@ -153,21 +164,29 @@ def main():
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--sizes", nargs="+", choices=["small", "large"], default=["small", "large"])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--part", type=part, default=(0, 1), metavar="I/N")
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--judge", nargs="+", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
+    if options.judge:
+        return judge([row for file in options.judge for row in json.loads(file.read_text())])
     if "GLIBC_TUNABLES" not in os.environ:
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | TUNABLES)
     rows = run(options, torch_loop.load(options.loop))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return judge(rows)
+
+
+def judge(rows):
+    """Prints what the rows amount to; the exit status."""
     good = [row for row in rows if "ratio" in row]
     known = reasons()
     slow = sorted((row for row in good if row["ratio"] < LEAST), key=lambda row: row["ratio"])
     unexplained = [row for row in slow if (row["operator"].removeprefix("aten::"), row["size"]) not in known]
     print(f"\n{len({row['operator'] for row in good})} operators, {len(good)} cases, {len(rows) - len(good)} failed")
-    for size in options.sizes:
-        for threads in options.threads:
-            print(f"  {size}, {threads} threads: {mean([r for r in good if r['size'] == size and r['threads'] == threads]):.2f}")
+    for size, threads in dict.fromkeys((row["size"], row["threads"]) for row in good):
+        print(f"  {size}, {threads} threads: {mean([r for r in good if r['size'] == size and r['threads'] == threads]):.2f}")
     for row in slow:
         reason = known.get((row["operator"].removeprefix("aten::"), row["size"]), "NOT EXPLAINED")
         print(f"  below {LEAST}: {row['case']} {row['size']} {row['threads']}: {row['ratio']:.2f}  {reason}")

@@ -215,6 +215,74 @@ class Recurrent(nn.Module):
         return self.lstm(x)[0]
 
 
+class Gated(nn.Module):
+    """A recurrent one over chunks of sound, with a convolution before it."""
+
+    def __init__(self):
+        super().__init__()
+        self.front = nn.Conv1d(1, 64, 25, stride=10)
+        self.layers = nn.GRU(64, 128, num_layers=2, batch_first=True)
+        self.head = nn.Linear(128, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        seen, _ = self.layers(torch.relu(self.front(x)).transpose(1, 2))
+        return torch.sigmoid(self.head(seen[:, -1]))
+
+
+class Ladder(nn.Module):
+    """A U-Net."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        self.down, self.under = double(3, width), double(width, 2 * width)
+        self.up = nn.ConvTranspose2d(2 * width, width, 2, 2)
+        self.join, self.head = double(2 * width, width), nn.Conv2d(width, 2, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        kept = self.down(x)
+        x = self.up(self.under(nn.functional.max_pool2d(kept, 2)))
+        return self.head(self.join(torch.cat([x, kept], 1)))
+
+
+def double(inputs, outputs):
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs), nn.ReLU(),
+                         nn.Conv2d(outputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs), nn.ReLU())
+
+
+def vgg():
+    layers, inputs = [], 3
+    for outputs, count in ((32, 1), (64, 1), (128, 2), (256, 2), (256, 2)):
+        for _ in range(count):
+            layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU(inplace=True)]
+            inputs = outputs
+        layers.append(nn.MaxPool2d(2))
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(256, 512), nn.ReLU(), nn.Dropout(), nn.Linear(512, 1000))
+
+
+def generator():
+    layers, width = [nn.ConvTranspose2d(64, 256, 4), nn.BatchNorm2d(256), nn.ReLU()], 256
+    for _ in range(3):
+        layers += [nn.ConvTranspose2d(width, width // 2, 4, 2, 1), nn.BatchNorm2d(width // 2), nn.ReLU()]
+        width //= 2
+    return nn.Sequential(*layers, nn.Conv2d(width, 3, 3, padding=1), nn.Tanh())
+
+
+def temporal():
+    layers = []
+    for level in range(8):
+        layers += [nn.Conv1d(32, 32, 3, padding=2**level, dilation=2**level), nn.BatchNorm1d(32), nn.PReLU()]
+    return nn.Sequential(*layers, nn.Conv1d(32, 4, 1))
+
+
+def perceptron():
+    return nn.Sequential(*[layer for _ in range(20) for layer in (nn.Linear(64, 64), nn.ReLU())])
+
+
+def transformer():
+    layer = nn.TransformerEncoderLayer(128, 4, 256, batch_first=True)
+    return nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
+
+
 IMAGE = "float32:1x3x224x224"
 # Name: module, the argument as script_bench.cpp writes it.
 MODELS = {
@@ -223,6 +291,20 @@ MODELS = {
     "densenet": (Dense, IMAGE),
     "lstm": (Recurrent, "float32:1x32x256"),
     "encoder": (Encoder, "int64:1x64"),
+}
+
+# Further ones that are loaded alone.
+LOADED = {
+    "resnet50": (lambda: exported.resnet_50(1)[0], IMAGE),
+    "vgg": (vgg, "float32:1x3x64x64"),
+    "unet": (Ladder, "float32:1x3x64x64"),
+    "generator": (generator, "float32:1x64x1x1"),
+    "temporal": (temporal, "float32:1x32x256"),
+    "gru": (Gated, "float32:1x1x1600"),
+    "perceptron": (perceptron, "float32:1x64"),
+    "transformer": (transformer, "float32:1x32x128"),
+    "wide encoder": (lambda: Encoder(512, 12, 8), "int64:1x64"),
+    "bilinear": (lambda: nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear"), double(3, 16), nn.GELU()), "float32:1x3x16x16"),
 }
 
 

@@ -65,13 +65,13 @@ class Report:
               f"{'at most' if less else 'at least'} {bar:g} {'' if ok else 'MISSED'}", flush=True)
 
 
-def made_models(folder):
+def made_models(folder, models):
     paths = {}
-    for name, (make, argument) in cases.MODELS.items():
+    for name, (make, argument) in models.items():
         torch.manual_seed(0)
-        paths[name] = folder / f"{name}.pt"
+        paths[name] = folder / f"{name.replace(' ', '_')}.pt"
         torch.jit.save(torch.jit.script(make().eval()), paths[name])
-        traced = folder / f"{name}_trace.pt"
+        traced = paths[name].with_stem(paths[name].stem + "_trace")
         with torch.no_grad():
             torch.jit.save(torch.jit.trace(make().eval(), cases.tensor(argument), check_trace=False), traced)
         paths[name + " trace"] = traced
@@ -180,9 +180,10 @@ def main():
         folder = pathlib.Path(name)
         ours = Ours(options.build / "bench/bench_script_bench")
         stack.callback(ours.process.kill)
-        paths = made_models(folder) if set(options.parts) & {"load", "calls", "frozen", "cold"} else {}
+        paths = made_models(folder, cases.MODELS) if set(options.parts) & {"load", "calls", "frozen", "cold"} else {}
+        loaded = paths | made_models(folder, cases.LOADED) if "load" in options.parts else {}
         for part, run in {
-            "load": lambda: load(ours, paths, options.files, report, options.rounds),
+            "load": lambda: load(ours, loaded, options.files, report, options.rounds),
             "calls": lambda: calls(ours, paths, report),
             "loops": lambda: loops(ours, cases.SCALARS, folder, report, "turn", options.rounds),
             "operators": lambda: loops(ours, cases.OPERATORS, folder, report, "operator", options.rounds),

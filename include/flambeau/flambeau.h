@@ -3,6 +3,7 @@
 //   #include <flambeau/flambeau.h>
 #pragma once
 
+#include "flambeau/aot.h"
 #include "flambeau/check.h"
 #include "flambeau/checkpoint.h"
 #include "flambeau/error.h"
@@ -19,5 +20,6 @@
 #include "flambeau/runtime.h"
 #include "flambeau/script.h"
 #include "flambeau/script_build.h"
+#include "flambeau/script_package.h"
 #include "flambeau/tensor.h"
 #include "flambeau/work.h"

@@ -19,6 +19,7 @@
 
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
+#include "flambeau/script/backend.h"
 #include "flambeau/script/values/ivalue.h"
 #include "flambeau/tensor/dtype.h"
 
@@ -26,7 +27,9 @@ namespace flambeau {
 class ByteSink;
 class Error;
 class Mapping;
+class RecordArchive;
 struct ScriptMigration;
+struct SharedZipStorages;
 namespace ops {
 class Library;
 }
@@ -35,6 +38,10 @@ class Library;
 namespace flambeau::script {
 
 class Class;
+struct PackagedModule;
+struct PackagedScript;
+struct ScriptResource;
+class Unit;
 
 struct ScriptLoadOptions {
   // Objects that have one are given their state by their own __setstate__, which is code of the file. False:
@@ -46,6 +53,10 @@ struct ScriptLoadOptions {
   // Of a mobile module: run its bytecode, as PyTorch's lite interpreter does, and leave its code alone.
   // Bytecode is taken anyway where there is no code.
   bool from_bytecode = false;
+  // Of a package (flambeau/script_package.h): which of its modules; the only one needs no name.
+  std::string module = {};
+  // What runs parts that were lowered. Modules with others can be looked at and saved, not run.
+  Backends backends = {};
 };
 
 // What is 0 or null has no bound.
@@ -149,6 +160,10 @@ class ScriptModule {
   std::string code() const;
   std::string code(std::string_view method) const;
   std::string original_code(std::string_view method) const;
+  // The module and all that it calls as Python that runs in plain PyTorch: classes with their layers and
+  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are not
+  // in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
+  std::string python_code() const;
   // The graph that a method was compiled to, as text.
   std::string graph(std::string_view method) const;
 
@@ -185,6 +200,8 @@ class ScriptModule {
   std::vector<CodeFinding> problems() const;
   // Calls that touch the outside: files, seeds, the network.
   std::vector<CodeFinding> outside_calls() const;
+  // Of itself and all below, what a backend runs.
+  std::vector<LoweredModule> lowered_modules() const;
   // Methods that run when the file is loaded.
   std::vector<std::string> run_at_load() const;
 
@@ -205,7 +222,16 @@ class ScriptModule {
   friend void save_mobile(const ScriptModule& module, const std::string& path,
                           const MobileSaveOptions& options, Progress& progress);
   friend std::vector<std::string> export_opnames(const ScriptModule& module);
+  friend ScriptModule load_packaged(const std::shared_ptr<const RecordArchive>& records,
+                                    const PackagedModule& module,
+                                    const std::shared_ptr<SharedZipStorages>& shared,
+                                    const ScriptLoadOptions& options);
+  friend std::vector<std::pair<PackagedScript, ScriptModule>> load_script_package(
+      const std::string& path, const ScriptLoadOptions& options);
+  friend void save_script_package(const std::string& path, const std::vector<ScriptResource>& resources,
+                                  Progress& progress);
   friend ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved);
+  friend ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved);
   friend void inline_calls(const ScriptModule& module);
   ScriptModule(std::shared_ptr<Loaded> loaded, IValue object, std::string path)
       : loaded_(std::move(loaded)), object_(std::move(object)), path_(std::move(path)) {}
@@ -214,14 +240,17 @@ class ScriptModule {
   std::vector<ScriptModule> modules_here() const;
   NamedTensors tensors(SlotKind kind) const;
   ScriptModule copied(bool with_tensors) const;
+  // A module that the unit makes of it, whose methods can have plans.
+  ScriptModule changed(const std::function<IValue(Unit& unit)>& change) const;
 
   std::shared_ptr<Loaded> loaded_;
   IValue object_;
   std::string path_;
 };
 
-// Opens a file of torch.jit.save, of any version. The weights stay where they are, mapped; code is compiled
-// when it is needed. Throws Error: kNotFound, kIo, kCorrupt, kUnsupported, kLimit, located at the file.
+// Opens a file of torch.jit.save, of any version, or a mobile module, also in a flatbuffer. The weights stay
+// where they are, mapped; code is compiled when it is needed. Throws Error: kNotFound, kIo, kCorrupt,
+// kUnsupported, kLimit, located at the file.
 ScriptModule load_script(const std::string& path, const ScriptLoadOptions& options = {});
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options = {});
 
@@ -240,10 +269,13 @@ void write_script_module(const ScriptModule& module, ByteSink& sink,
                          Progress& progress = Progress::silent());
 
 // What _save_for_lite_interpreter of PyTorch 2.13 writes: the same with bytecode for mobile interpreters, of
-// version 4 to 8, as PyTorch's backport makes the older ones. Throws Error(kUnsupported) for what mobile
-// modules cannot hold, naming the method.
+// version 4 to 8, as PyTorch's backport makes the older ones; version 9 is a flatbuffer, as
+// save_jit_module_to_flatbuffer writes it. Throws Error(kUnsupported) for what mobile modules cannot hold,
+// naming the method.
 struct MobileSaveOptions {
   int64_t version = 8;
+  bool has_code =
+      true;  // of a flatbuffer: false leaves out the code, so that it is for mobile interpreters alone
   std::vector<std::pair<std::string, std::string>> extra_files = {};
 };
 void save_mobile(const ScriptModule& module, const std::string& path, const MobileSaveOptions& options = {},
@@ -259,6 +291,10 @@ std::vector<std::string> export_opnames(const ScriptModule& module);
 // on nothing but their arguments then run as exported programs do: by plans, with packed weights. Throws
 // Error(kInvalidArgument) in training mode, Error(kNotFound), Error(kUnsupported).
 ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved = {});
+// The same for inference alone: what forks is done at once, what is computed twice once, batch norms and sums,
+// differences, products and quotients with constants are parts of the weights before them, and nothing is
+// written in place that nobody sees. Results may differ in their last bits. Throws what freeze() throws.
+ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved = {});
 // What the module's methods call becomes part of them; calls through interfaces stay. Throws
 // Error(kUnsupported) for methods that call themselves.
 void inline_calls(const ScriptModule& module);

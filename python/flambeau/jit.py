@@ -255,7 +255,19 @@ class ScriptModule:
     def __deepcopy__(self, memo):
         return self._part(self._handle.copy(True))
 
+    def freeze(self, preserved=()):
+        """The module with its attributes as constants of its code, but for those that are named; out of training."""
+        return self._part(self._handle.optimized(list(preserved), True))
+
+    def optimize(self, preserved=()):
+        """The same for inference alone: batch norms in the weights, nothing computed twice."""
+        return self._part(self._handle.optimized(list(preserved), False))
+
     # ---- what it is
+    def python_code(self):
+        """The module as Python that runs in plain PyTorch; its first line says how."""
+        return self._handle.python_code()
+
     @property
     def code(self):
         """The code of forward."""

@@ -329,6 +329,12 @@ inline void bind_scripts(py::module_& module) {
              return self.with(
                  self.locked([&](const Module& it) { return is_deep ? it.deepcopy() : it.copy(); }));
            })
+      .def("optimized",
+           [](const LoadedScript& self, const std::vector<std::string>& preserved, bool only_freezes) {
+             return self.with(self.locked([&](const Module& it) {
+               return only_freezes ? script::freeze(it, preserved) : script::optimize(it, preserved);
+             }));
+           })
       .def("run", &LoadedScript::run)
       .def("manual_seed",
            [](LoadedScript& self, uint64_t seed) { self.locked([&](Module& it) { it.manual_seed(seed); }); })
@@ -340,6 +346,10 @@ inline void bind_scripts(py::module_& module) {
       .def("original_code",
            [](const LoadedScript& self, const std::string& method) {
              return text_to_python(self.locked([&](const Module& it) { return it.original_code(method); }));
+           })
+      .def("python_code",
+           [](const LoadedScript& self) {
+             return text_to_python(self.locked([](const Module& it) { return it.python_code(); }));
            })
       .def("graph",
            [](const LoadedScript& self, const std::string& method) {

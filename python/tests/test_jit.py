@@ -137,6 +137,18 @@ def test_shows_what_it_holds(both):
         ours.scal
 
 
+def test_other_forms(both):
+    ours, theirs = both
+    space = {}
+    exec(ours.python_code(), space)
+    model = space["Model"]()
+    model.load_state_dict(theirs.state_dict())
+    assert list(model.state_dict()) == list(theirs.state_dict())
+    ours.eval()
+    assert [name for name, _ in ours.freeze().named_children()] == []
+    assert ours.optimize(["scale"]).scale == 2.0
+
+
 def test_changes_come_back_in_pytorch(both, tmp_path):
     ours, _ = both
     ours.scale = 3

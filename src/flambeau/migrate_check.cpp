@@ -36,7 +36,8 @@ bool is_same_number(const Value& a, const Value& b) {
   return left == right || (std::isnan(left.real()) && std::isnan(right.real()));
 }
 
-std::string difference_of(const Value& expected, const Value& found) {
+// `step`: by how much results may differ besides.
+std::string difference_of(const Value& expected, const Value& found, double step) {
   const Tensor* const a = expected.get_if<Tensor>();
   const Tensor* const b = found.get_if<Tensor>();
   if (a == nullptr || b == nullptr || !a->defined() || !b->defined()) {
@@ -46,7 +47,7 @@ std::string difference_of(const Value& expected, const Value& found) {
   const Difference difference = compare(*a, *b);
   if (!difference.same_dtype || !difference.same_shape)
     return fmt::format("{} for {}", b->summary(), a->summary());
-  if (is_close(difference, a->dtype())) return {};
+  if (is_close(difference, a->dtype()) || (step > 0 && difference.max_abs <= step * 1.001)) return {};
   return fmt::format("{} of {} elements differ, by up to {:.3g}", difference.differing, a->element_count(),
                      difference.max_abs);
 }
@@ -100,12 +101,19 @@ Run changed(const Run& run, const std::function<Tensor(size_t leaf, const Tensor
 std::vector<Value> leaves_of(const Run& run) {
   std::vector<Value> leaves;
   const auto add = [&](const IValue& value) {
-    const nn::Tree tree = migration::to_tree(value);
+    const nn::Tree tree = migration::to_real_tree(value);
     leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
   };
   for (const IValue& value : run.arguments) add(value);
   for (const auto& [name, value] : run.keywords) add(value);
   return leaves;
+}
+
+// "layer1.count": the attribute `count` of the module `layer1`.
+IValue attribute_at(const script::ScriptModule& module, const std::string& path) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return module.attribute(path);
+  return module.submodule(path.substr(0, dot)).attribute(path.substr(dot + 1));
 }
 
 Tensor copied(size_t, const Tensor& tensor) {
@@ -119,7 +127,7 @@ Tensor copied(size_t, const Tensor& tensor) {
 
 }  // namespace
 
-std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, const ExportedProgram& made,
+std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, const Migration& made,
                                             const std::vector<IValue>& arguments,
                                             const script::ScriptModule::Keywords& keywords,
                                             const MigrateOptions& options) {
@@ -134,14 +142,22 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
       const Run own = changed(run, copied, types);
       const IValue result =
           module.run_method(options.method, own.arguments, own.keywords, {.most_steps = options.most_steps});
-      expected = migration::to_tree(result).leaves;
+      expected = migration::to_real_tree(result).leaves;
+      for (const Migration::Kept& kept : made.kept) {
+        const std::vector<Value> now = migration::to_real_tree(attribute_at(module, kept.path)).leaves;
+        expected.insert(expected.end(), now.begin(), now.end());
+      }
     } catch (const Error&) {
       if (is_example) throw;
       return;  // the script does not take such sizes
     }
     MigrationCheck entry;
-    runtime::Program program(made.clone());
-    const std::vector<Value> leaves = leaves_of(changed(run, copied, types));
+    runtime::Program program(made.program.clone());
+    std::vector<Value> leaves = leaves_of(changed(run, copied, types));
+    for (const Migration::Kept& kept : made.kept) {
+      const std::vector<Value> before = migration::to_real_tree(kept.value).leaves;
+      leaves.insert(leaves.end(), before.begin(), before.end());
+    }
     for (size_t i = 0; i < leaves.size() && i < program.inputs().size(); ++i)
       entry.inputs +=
           fmt::format("{}{}: {}", i == 0 ? "" : ", ", program.inputs()[i].label(), leaves[i].summary());
@@ -149,7 +165,7 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
       const std::vector<Value> found = program.run(leaves);
       if (found.size() != expected.size()) entry.difference = "another number of results";
       for (size_t i = 0; i < found.size() && entry.difference.empty(); ++i)
-        entry.difference = difference_of(expected[i], found[i]);
+        entry.difference = difference_of(expected[i], found[i], made.quantization_step);
     } catch (const Error& error) {
       entry.difference = error.message();
     }
@@ -157,7 +173,7 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
   };
   check(example, true);
 
-  const std::vector<graph::Leaf> inputs = graph::interface_of(made).inputs;
+  const std::vector<graph::Leaf> inputs = graph::interface_of(made.program).inputs;
   std::map<std::string, int64_t> symbols;
   const std::vector<Value> leaves = leaves_of(example);
   const auto visit = [&](auto&& see) {

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "flambeau/base/error.h"
 #include "flambeau/program_text.h"
+#include "flambeau/script/operators/programs/program_forms.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau {
@@ -13,47 +13,6 @@ namespace {
 
 using graph::Argument;
 using graph::ArgumentKind;
-
-// Python's functions on numbers, as expressions over {0}, {1}, {2}.
-const std::map<std::string_view, std::string_view>& function_forms() {
-  static const std::map<std::string_view, std::string_view> forms = {
-      {"_operator.add", "{0} + {1}"},
-      {"_operator.sub", "{0} - {1}"},
-      {"_operator.mul", "{0} * {1}"},
-      {"_operator.floordiv", "{0} // {1}"},
-      {"_operator.mod", "{0} % {1}"},
-      {"_operator.truediv", "{0} / {1}"},
-      {"_operator.pow", "pow({0}, {1})"},
-      {"_operator.neg", "-{0}"},
-      {"_operator.pos", "{0}"},
-      {"_operator.abs", "abs({0})"},
-      {"_operator.eq", "{0} == {1}"},
-      {"_operator.ne", "{0} != {1}"},
-      {"_operator.lt", "{0} < {1}"},
-      {"_operator.le", "{0} <= {1}"},
-      {"_operator.gt", "{0} > {1}"},
-      {"_operator.ge", "{0} >= {1}"},
-      {"_operator.and_", "({0} and {1})"},
-      {"_operator.or_", "({0} or {1})"},
-      {"_operator.lshift", "{0} << {1}"},
-      {"_operator.rshift", "{0} >> {1}"},
-      {"_operator.not_", "not {0}"},
-      {"torch.sym_max", "max({0}, {1})"},
-      {"torch.sym_min", "min({0}, {1})"},
-      {"torch.sym_not", "not {0}"},
-      {"torch.sym_float", "float({0})"},
-      {"torch.sym_int", "int({0})"},
-      {"torch.sym_ite", "({1} if {0} else {2})"},
-      {"torch._sym_sqrt", "math.sqrt({0})"},
-      {"math.trunc", "int({0})"},
-      {"math.floor", "math.floor({0})"},
-      {"math.ceil", "math.ceil({0})"},
-      {"builtins.round", "round({0})"},
-      {"round", "round({0})"},
-      {"torch.sym_sum", "sum({0})"},
-  };
-  return forms;
-}
 
 std::string filled(std::string_view form, const std::vector<std::string>& arguments) {
   std::string text;
@@ -170,59 +129,57 @@ void ProgramText::add_call(const graph::Node& node, const OperatorName& name) {
     if (error.code() != ErrorCode::kUnsupported) throw;
     fail(node, error.message());
   }
-  std::string call = fmt::format("torch.ops.{}.{}({})", name.name.substr(0, colons),
-                                 name.name.substr(colons + 2), arguments);
-  // Numbers of tensors are of no certain type there.
-  if (node.outputs().size() == 1) {
-    const std::string_view type = number_type(node.outputs()[0]);
-    const bool is_number = name.name == "aten::item" || name.name == "aten::_local_scalar_dense";
-    if (!type.empty() && is_number && !node.inputs().empty())
-      call = fmt::format("{}({})", type, text_of(node.inputs()[0].argument));
-  }
+  const std::string call = fmt::format("torch.ops.{}.{}({})", name.name.substr(0, colons),
+                                       name.name.substr(colons + 2), arguments);
   give(node, call);
 }
 
 bool ProgramText::add_known_call(const graph::Node& node, const std::string& name) {
+  using Kind = script::ProgramForm::Kind;
+  const script::ProgramForm* const form = script::find_program_form(name);
+  if (form == nullptr) return false;
   const auto argument = [&](size_t i) {
     if (i >= node.inputs().size()) fail(node, "an argument is missing");
     return text_of(node.inputs()[i].argument);
   };
-  // Those of sizes, which TorchScript has as methods.
-  static const std::map<std::string_view, std::string_view> kMethods = {
-      {"aten::sym_size.int", "size"},
-      {"aten::sym_stride.int", "stride"},
-      {"aten::sym_numel", "numel"},
-      {"aten::sym_storage_offset", "storage_offset"},
-      {"aten::sym_is_contiguous", "is_contiguous"},
-  };
-  if (const auto method = kMethods.find(name); method != kMethods.end()) {
-    const bool has_dim = name.ends_with(".int");
-    give(node, fmt::format("{}.{}({})", argument(0), method->second, has_dim ? argument(1) : ""));
-  } else if (name.starts_with("aten::sym_constrain_range") || name == "aten::_assert_tensor_metadata" ||
-             name.starts_with("aten::_functional_sym_constrain_range")) {
-    // They only tell whoever traces.
-  } else if (name == "aten::_assert_scalar" || name.starts_with("aten::_assert_async")) {
-    const std::string message =
-        node.inputs().size() > 1 ? argument(1) : "'an assertion of the program fails'";
-    line(fmt::format("assert bool({}), {}", argument(0), message));
-  } else if (name == "prims::convert_element_type" || name == "prims::device_put") {
-    give(node, fmt::format("torch.ops.aten.to({}, {})", argument(0), argument(1)));
-  } else if (name == "prims::view_of") {
-    give(node, fmt::format("torch.ops.aten.alias({})", argument(0)));
-  } else {
-    return false;
+  switch (form->kind) {
+    case Kind::kMethod:
+      give(node, fmt::format("{}.{}()", argument(0), form->method));
+      return true;
+    case Kind::kMethodOfDim:
+      give(node, fmt::format("{}.{}({})", argument(0), form->method, argument(1)));
+      return true;
+    case Kind::kNothing:
+      return true;
+    case Kind::kAssertion:
+      line(fmt::format("assert bool({}), {}", argument(0),
+                       node.inputs().size() > 1 ? argument(1) : "'an assertion of the program fails'"));
+      return true;
+    case Kind::kConversion:
+      give(node, fmt::format("torch.ops.aten.to({}, {})", argument(0), argument(1)));
+      return true;
+    case Kind::kAlias:
+      give(node, fmt::format("torch.ops.aten.alias({})", argument(0)));
+      return true;
+    case Kind::kElement: {
+      // Numbers of tensors are of no certain type there.
+      const std::string_view type = node.outputs().size() == 1 ? number_type(node.outputs()[0]) : "";
+      if (type.empty()) return false;
+      give(node, fmt::format("{}({})", type, argument(0)));
+      return true;
+    }
   }
-  return true;
+  return false;
 }
 
 void ProgramText::add_function(const graph::Node& node) {
-  const auto form = function_forms().find(node.target.text());
-  if (form == function_forms().end()) fail(node, "there is no such function");
+  const std::string& name = node.target.text();
+  const std::string_view form = script::function_form(name);
+  if (form.empty()) fail(node, "there is no such function");
   std::vector<std::string> arguments;
   for (const graph::NamedArgument& input : node.inputs()) arguments.push_back(text_of(input.argument));
-  std::string value = filled(form->second, arguments);
-  // A power of ints is a float there.
-  if (node.outputs().size() == 1 && form->first == "_operator.pow" && number_type(node.outputs()[0]) == "int")
+  std::string value = filled(form, arguments);
+  if (node.outputs().size() == 1 && script::is_power(name) && number_type(node.outputs()[0]) == "int")
     value = fmt::format("int({})", value);
   give(node, value);
 }

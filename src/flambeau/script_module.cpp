@@ -8,8 +8,11 @@
 #include <set>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/left_out.h"
 #include "flambeau/script/ir/text.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
+#include "flambeau/script/python/decompile.h"
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/runtime_type.h"
 #include "flambeau/script/types/text.h"
@@ -38,7 +41,7 @@ CodeFinding finding(const Function& function, const SourceRange& range, std::str
 }
 
 // Where an error of the compiler was: its locations are a file of the archive and a line.
-CodeFinding compile_finding(const ScriptArchive* archive, const Function& function, const Error& error) {
+CodeFinding compile_finding(const ScriptContents* archive, const Function& function, const Error& error) {
   CodeFinding made;
   made.function = function.qualified_name();
   const size_t end = std::min(error.message().find(":\n  File "), error.message().size());
@@ -110,6 +113,11 @@ std::string ScriptModule::original_code(std::string_view method) const {
   return text;
 }
 
+std::string ScriptModule::python_code() const {
+  const std::shared_lock lock(loaded_->mutex);
+  return decompile(*loaded_->file.unit, object_, loaded_->save_hooks().native_state);
+}
+
 std::string ScriptModule::graph(std::string_view method) const {
   const std::shared_lock lock(loaded_->mutex);
   return ir::to_text(*method_named(object_, method)->graph());
@@ -127,7 +135,7 @@ std::vector<std::string> ScriptModule::extra_files() const {
 std::string ScriptModule::extra_file(std::string_view name) const {
   if (loaded_->file.archive == nullptr)
     throw Error(ErrorCode::kNotFound, "a module that came from no file has no files beside it");
-  return std::string(as_text(loaded_->file.archive->records().read(fmt::format("extra/{}", name))));
+  return loaded_->file.archive->extra_file(name);
 }
 
 std::vector<std::string> ScriptModule::operators() const {
@@ -159,7 +167,11 @@ std::vector<CodeFinding> ScriptModule::problems() const {
           if (program.builtins().find(name) != nullptr || loaded_->code->library->find(node.op->schema.name))
             return;
           if (!told.insert({function.qualified_name(), name}).second) return;
-          found.push_back(finding(function, node.range, fmt::format("nothing here runs {}", name)));
+          const std::string_view option = ops::option_left_out(name);
+          found.push_back(
+              finding(function, node.range,
+                      fmt::format("nothing here runs {}{}", name,
+                                  option.empty() ? "" : fmt::format(": it was built without {}", option))));
         });
       });
   for (const ScriptModule& module : modules_here()) {
@@ -203,6 +215,39 @@ std::vector<CodeFinding> ScriptModule::outside_calls() const {
                       }
                     });
                   });
+  return found;
+}
+
+std::vector<LoweredModule> ScriptModule::lowered_modules() const {
+  const std::shared_lock lock(loaded_->mutex);
+  std::vector<LoweredModule> found;
+  for (const ScriptModule& module : modules_here()) {
+    const ObjectBox& object = module.object_.as_object();
+    std::string backend;
+    try {
+      backend = backend_of(*object.type);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kCancelled) throw;
+      continue;  // code that does not compile, as problems() says
+    }
+    if (backend.empty()) continue;
+    LoweredModule& made = found.emplace_back();
+    made.path = module.path_;
+    made.backend = backend;
+    // (what was asked for, what the backend made of the module, whether it is to be made anew)
+    const auto kept = loaded_->file.kept.find(module.object_.identity());
+    if (kept != loaded_->file.kept.end()) {
+      const IValue& state = kept->second.state;
+      if (!state.is(IValue::Tag::kTuple) || state.items().size() < 2) continue;
+      made.method_compile_spec = state.items()[0];
+      made.processed = state.items()[1];
+      continue;
+    }
+    const std::optional<size_t> spec = object.type->find_attribute("__method_compile_spec");
+    const std::optional<size_t> processed = object.type->find_attribute("__processed_module");
+    if (spec && *spec < object.slots.size()) made.method_compile_spec = object.slots[*spec];
+    if (processed && *processed < object.slots.size()) made.processed = object.slots[*processed];
+  }
   return found;
 }
 

@@ -9,11 +9,16 @@
 #include "flambeau/base/files/atomic_file.h"
 #include "flambeau/base/files/mapping.h"
 #include "flambeau/base/work.h"
+#include "flambeau/formats/flatbuffer/flat_module.h"
+#include "flambeau/formats/flatbuffer/flatbuffer_file.h"
+#include "flambeau/formats/flatbuffer/flatbuffer_writer.h"
 #include "flambeau/formats/mobile/mobile_file.h"
+#include "flambeau/formats/package/script_package.h"
 #include "flambeau/interpreter/arguments.h"
 #include "flambeau/interpreter/evaluator.h"
 #include "flambeau/interpreter/native_methods.h"
 #include "flambeau/script/bytecode/export.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script_module.h"
 #include "flambeau/value/schema_table.h"
 
@@ -29,13 +34,16 @@ std::shared_ptr<const OperatorTable> table_of(const std::shared_ptr<const ops::L
 
 ScriptCode::ScriptCode(const ScriptLoadOptions& options)
     : library(options.library ? options.library : std::make_shared<const ops::Library>()),
+      backends(std::make_shared<const Backends>(options.backends)),
       operators(table_of(library)),
       pool(options.threads) {}
 
 void ScriptCode::use(const std::shared_ptr<Unit>& unit) {
   unit->set_native_methods(interpreter::native_methods(library));
   unit->set_evaluator(interpreter::make_evaluator(operators, library, pool));
-  program = std::make_shared<const interpreter::Program>(unit, library);
+  const auto made = std::make_shared<interpreter::Program>(unit, library);
+  made->set_backends(backends);
+  program = made;
 }
 
 ScriptModule::Loaded::Lease::Lease(Loaded& loaded)
@@ -72,6 +80,14 @@ LoadHooks ScriptModule::Loaded::load_hooks(const ScriptLoadOptions& options) {
     return interpreter::native_from_state(*code->library, name, state);
   };
   if (options.run_set_state) {
+    hooks.may_set_state = [this](const Class& type) {
+      const std::string backend = backend_of(type);
+      if (backend.empty() || code->backends->contains(backend)) return true;
+      const std::string name = std::string(kBackendClassPrefix) + backend;
+      if (code->library->find_class(name) != nullptr) return true;
+      missing_backend = backend;
+      return false;
+    };
     hooks.set_state = [this, most_steps = options.most_steps](const Function& /*method*/,
                                                               const IValue& object, const IValue& state) {
       const Lease machine(*this);
@@ -136,6 +152,7 @@ bool ScriptModule::Loaded::needs_turn(const std::shared_ptr<Function>& function)
 
 IValue ScriptModule::Loaded::run(const std::shared_ptr<Function>& function, std::vector<IValue> arguments,
                                  const Keywords& keywords, const ScriptRunOptions& options) {
+  if (!missing_backend.empty()) fail_missing_backend(missing_backend);
   std::optional<WorkScope> scope;
   if (options.cancel != nullptr || options.most_seconds > 0 || options.most_bytes != 0) {
     scope.emplace(WorkLimits{
@@ -188,10 +205,25 @@ ScriptModule load_script(const std::string& path, const ScriptLoadOptions& optio
 }
 
 ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions& options) {
-  auto records = std::make_shared<const RecordArchive>(RecordArchive::open(std::move(bytes)));
+  const bool is_flat = is_flatbuffer_module(bytes->bytes());
+  std::shared_ptr<const RecordArchive> records;
+  if (!is_flat) records = std::make_shared<const RecordArchive>(RecordArchive::open(bytes));
+  if (!is_flat && is_script_package(*records)) {
+    const std::vector<PackagedModule> modules = packaged_modules(*records);
+    return load_packaged(records, find_packaged_module(modules, options.module),
+                         std::make_shared<SharedZipStorages>(), options);
+  }
+  if (!options.module.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("there is no module '{}' in a file that is no package", printable(options.module)));
+  }
   auto loaded = std::make_shared<ScriptModule::Loaded>(std::make_shared<ScriptCode>(options));
   const LoadHooks hooks = loaded->load_hooks(options);
-  if (has_bytecode(*records) && (options.from_bytecode || !has_code(*records))) {
+  if (is_flat) {
+    loaded->file =
+        read_flatbuffer(std::move(bytes), loaded->code->operators, hooks, options.from_bytecode).script;
+  } else if (has_bytecode(*records) && (options.from_bytecode || !has_code(*records))) {
     loaded->file = read_mobile(std::move(records), loaded->code->operators, hooks).script;
   } else {
     loaded->file = read_script(std::move(records), loaded->code->operators, hooks);
@@ -232,15 +264,24 @@ void save_mobile(const ScriptModule& module, const std::string& path, const Mobi
   ExtraFiles extras;
   for (const auto& [name, contents] : options.extra_files) extras[name] = contents;
   AtomicFile out(path);
-  write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(), progress,
-               options.version);
+  if (options.version == bytecode::kNewestVersion) {
+    write_flatbuffer(out, loaded.file, module.object_, extras, options.has_code, loaded.save_hooks(),
+                     progress);
+  } else {
+    if (!options.has_code) {
+      throw Error(ErrorCode::kInvalidArgument, "only flatbuffers are written without code",
+                  "ask for version 9, or a file that ends in .ff");
+    }
+    write_script(out, loaded.file, module.object_, extras, {top_folder_of(path)}, loaded.save_hooks(),
+                 progress, options.version);
+  }
   out.commit();
 }
 
 std::vector<std::string> export_opnames(const ScriptModule& module) {
   ScriptModule::Loaded& loaded = *module.loaded_;
   const std::unique_lock lock(loaded.mutex);
-  return bytecode::operator_names(bytecode::export_program(*loaded.file.unit, module.object_, 8));
+  return bytecode::operator_names(*loaded.file.unit, module.object_);
 }
 
 }  // namespace flambeau::script

@@ -18,7 +18,7 @@ namespace {
 // Of all of them; Any where they differ, and of none.
 Type common_type(const std::vector<const IValue*>& values) {
   if (values.empty()) return TypeKind::kAny;
-  const Type first = runtime_type(*values.front());
+  Type first = runtime_type(*values.front());
   for (const IValue* const value : values) {
     if (runtime_type(*value) != first) return TypeKind::kAny;
   }
@@ -47,7 +47,7 @@ struct ValueText {
         return add_items(value.items(), "(", value.items().size() == 1 ? ",)" : ")", depth);
       }
       case IValue::Tag::kDict: {
-        std::string_view comma = "";
+        std::string_view comma;
         all += "{";
         for (const DictItems::Entry& entry : value.as_dict().items.entries()) {
           all += std::exchange(comma, ", ");
@@ -71,7 +71,7 @@ struct ValueText {
     }
   }
   void add_items(const std::vector<IValue>& items, std::string_view open, std::string_view close, int depth) {
-    std::string_view comma = "";
+    std::string_view comma;
     all += open;
     for (const IValue& item : items) {
       all += std::exchange(comma, ", ");

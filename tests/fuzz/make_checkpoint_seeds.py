@@ -3,10 +3,12 @@
 Checksums in the archives are set to 0, which stands for "none": a fuzzer could not guess the right ones.
 """
 import io
+import json
 import pathlib
 import pickle
 import struct
 import tarfile
+import zipfile
 
 import torch
 
@@ -49,6 +51,24 @@ def tar_file() -> bytes:
     return buffer.getvalue().rstrip(b"\0") + bytes(512)
 
 
+def model_json() -> bytes:
+    """A module of PyTorch 1.0 to 1.2, which nothing here can write any more."""
+    tensor = {"dims": ["2", "3"], "strides": ["3", "1"], "requiresGrad": True, "dataType": "FLOAT", "data": {"key": "tensors/0"}}
+    row = {"dims": ["3"], "strides": ["1"], "offset": "3", "dataType": "FLOAT", "data": {"key": "tensors/0"}, "device": "cpu"}
+    whole = {"dims": ["2"], "strides": ["1"], "dataType": "INT8", "data": {"key": "tensors/1"}, "isQuantized": True, "scale": 0.5}
+    module = {"name": "M", "optimize": True, "torchscriptArena": {"key": "code/m.py"},
+              "parameters": [{"name": "weight", "tensorId": "0"}, {"name": "row", "tensorId": "1", "isBuffer": True}],
+              "attributes": [{"name": "count", "type": "int", "id": "0"}],
+              "submodules": [{"name": "sub", "parameters": [{"name": "bias", "tensorId": "2"}]}]}
+    model = {"protoVersion": "1", "producerName": "pytorch", "mainModule": module, "tensors": [tensor, row, whole]}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in (("tensors/0", struct.pack("<6f", *range(6))), ("tensors/1", b"\x01\x02"), ("model.json", json.dumps(model)),
+                           ("version", "1\n")):
+            archive.writestr(zipfile.ZipInfo("m/" + name), data)
+    return buffer.getvalue()
+
+
 def main():
     SEEDS.mkdir(parents=True, exist_ok=True)
     for name in ("zip/buffer.pt", "zip/tensors.pt", "zip/script.pt", "zip/script.ptl", "zip/package.pt",
@@ -68,6 +88,7 @@ def main():
         (SEEDS / f"{name}.pt").write_bytes(without_checksums(saved(value)))
     (SEEDS / "legacy.pt").write_bytes(saved(values["views"], _use_new_zipfile_serialization=False))
     (SEEDS / "before.tar").write_bytes(tar_file())
+    (SEEDS / "model_json.pt").write_bytes(without_checksums(model_json()))
 
 
 if __name__ == "__main__":

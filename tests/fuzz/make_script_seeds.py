@@ -57,7 +57,59 @@ def constant(x):
     return x + torch.tensor([1.0, 2.0]).sum() + len("\xe9")
 
 
+class Flat(torch.nn.Module):
+    """What flatbuffers can hold: no sparse tensor, no `with`."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+        self.names = ["a", "b"]
+        self.sizes = {"a": [1, 2], "b": [3]}
+        self.pair = (1.5, True, 1 + 2j, torch.device("cpu"))
+        self.flags = [True, False]
+        self.rates = [0.5]
+        self.state = FlatState()
+
+    def forward(self, x, scale: Optional[float] = None) -> Tuple[torch.Tensor, int]:
+        total = self.state(1)
+        for name in self.names:
+            total += len(self.sizes[name])
+        if scale is not None:
+            x = x * scale
+        while total < 10:
+            total += 1
+        return x + self.weight, total
+
+
+class FlatState(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = 3
+
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.value, self.training)
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[int, bool]):
+        self.value = state[0]
+        self.training = state[1]
+
+    def forward(self, x: int) -> int:
+        return self.value + x
+
+
+def write_flatbuffers():
+    folder = CORPUS / "flatbuffer"
+    folder.mkdir(parents=True, exist_ok=True)
+    quantized = torch.nn.Module()
+    quantized.weight = torch.quantize_per_channel(torch.ones(2, 2), torch.ones(2), torch.zeros(2), 0, torch.qint8)
+    for name, module in (("flat", torch.jit.script(Flat())), ("quantized", torch.jit.script(quantized))):
+        torch.jit.save_jit_module_to_flatbuffer(module, str(folder / f"{name}.ff"))
+
+
 def main():
+    write_flatbuffers()
     modules = {
         "values": torch.jit.script(Values()),
         "state": torch.jit.script(State()),

@@ -1,4 +1,5 @@
-// Any text is the code of a TorchScript archive, or an Error: it is parsed, compiled and printed.
+// Any text is the code of a TorchScript archive, or an Error: it is parsed, compiled and printed, as code and
+// as Python.
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "flambeau/formats/torchscript/printed_code.h"
 #include "flambeau/script/compiler/archive_code.h"
 #include "flambeau/script/operators/operator_table.h"
+#include "flambeau/script/python/decompile.h"
 #include "flambeau/value/schema_table.h"
 
 namespace {
@@ -57,7 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const std::shared_ptr<Class> found = unit.find_class("__torch__." + name);
       if (found == nullptr) return;
       for (const std::shared_ptr<Function>& method : found->methods) guarded([&] { method->signature(); });
-      print_code(unit, {}, found->qualified_name());
+      guarded([&] { print_code(unit, {}, found->qualified_name()); });
+      if (found->is_module()) decompile(unit, IValue::object(found), nullptr);
     });
   }
   for (const std::string& name : defined_names(text, "def ")) {

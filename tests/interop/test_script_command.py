@@ -147,6 +147,16 @@ def test_convert_keeps_a_module(flambeau, folder, tmp_path):
     assert not hasattr(theirs, "speak") and theirs.table(torch.ones(1), [1], {"a": 2.0})["x"].item() == 2.0
 
 
+def test_convert_freezes(flambeau, folder, tmp_path):
+    flambeau("convert", "--freeze", folder / "a.pt", tmp_path / "frozen.pt")
+    frozen, module = torch.jit.load(tmp_path / "frozen.pt"), torch.jit.load(folder / "a.pt").eval()
+    assert not list(frozen.parameters())
+    x = torch.ones(1, 3)
+    torch.testing.assert_close(frozen(x), module(x))
+    wrong = flambeau.run("convert", "--freeze", folder / "a.pt", tmp_path / "x.ptl")
+    assert "--freeze does not write bytecode" in wrong.stderr
+
+
 def test_convert_takes_weights_out(flambeau, folder, tmp_path):
     names = list(torch.jit.load(folder / "a.pt").state_dict())
     flambeau("convert", "--weights-only", folder / "a.pt", tmp_path / "w.pt")

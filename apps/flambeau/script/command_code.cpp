@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "flambeau/error.h"
+#include "flambeau/files.h"
 #include "script/script_files.h"
 #include "terminal.h"
 
@@ -19,6 +20,8 @@ struct CodeCommandOptions {
   std::string file;
   std::string what;
   bool original = false;
+  bool python = false;
+  std::string output;
 };
 
 bool is_keyword(std::string_view word) {
@@ -91,9 +94,23 @@ std::string original_of(const script::ScriptModule& module, const std::string& m
               "leave out --original for the code that is in it");
 }
 
+// Python of the whole module, or of one inside.
+int print_python(const CodeCommandOptions& options, const script::ScriptModule& root) {
+  const std::string text = root.submodule(options.what).python_code();
+  if (options.output.empty()) {
+    print_lines(text);
+  } else {
+    AtomicFile file(options.output);
+    file.write_text(text);
+    file.commit();
+  }
+  return kExitOk;
+}
+
 int run_code(const CodeCommandOptions& options, const CommonOptions& common) {
   const script::ScriptModule root = open_script({options.file, nullptr, true}, common);
-  return with_location("file", options.file, [&] {
+  return with_location("file", options.file, [&]() -> int {
+    if (options.python) return print_python(options, root);
     // A module's path, or one with a method behind it.
     const size_t dot = options.what.rfind('.');
     const std::string last = dot == std::string::npos ? options.what : options.what.substr(dot + 1);
@@ -131,10 +148,16 @@ Command code_command() {
           Option("WHAT", "A module, a method, or both: layer1.0, forward, layer1.0.forward", &options->what),
           Option("--original", "The source it was made of, where the file's debug information has it",
                  &options->original),
+          Option("--python", "A Python module that runs in plain PyTorch, with its weights in a state dict",
+                 &options->python)
+              .excludes("--original"),
+          Option("-o,--output", "Where the Python goes; printed when it is left out", &options->output)
+              .takes(Takes::kOutput),
       },
       {{"code model.pt", "the class of the module"},
        {"code model.pt layer1.0.forward", "one method of a module inside"},
-       {"code --original model.pt forward", "as it was written"}},
+       {"code --original model.pt forward", "as it was written"},
+       {"code --python model.pt -o model.py", "an nn.Module, without TorchScript"}},
       [options](const CommonOptions& common) { return run_code(*options, common); }};
 }
 

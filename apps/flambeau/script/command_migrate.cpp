@@ -21,12 +21,15 @@ namespace {
 struct MigrateCommandOptions {
   std::string file;
   std::string output;
-  std::string method = "forward";
+  std::vector<std::string> methods;
   std::vector<std::string> inputs;
   std::vector<std::string> dynamic;
   std::vector<std::string> specialize;
   uint64_t seed = 0;
+  std::string report;
   bool forget = false;
+  bool like_pytorch = false;
+  bool state_as_arguments = false;
   bool skip_check = false;
 };
 
@@ -60,10 +63,15 @@ Dim read_dim(const std::string& option, std::string name) {
   return Dim(name, bounds);
 }
 
-// Every size that can stay free.
-ShapeSpec free_shape(const script::IValue& value) {
-  if (!value.is(script::IValue::Tag::kTensor)) return {};
-  return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
+// Every size that can stay free, or none.
+ShapeSpec whole_shape(const script::IValue& value, bool is_free) {
+  using Tag = script::IValue::Tag;
+  if (value.is(Tag::kTensor) && is_free)
+    return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
+  if (!value.is(Tag::kTuple) && !value.is(Tag::kList)) return {};
+  std::vector<ShapeSpec> items;
+  for (const script::IValue& item : value.items()) items.push_back(whole_shape(item, is_free));
+  return value.is(Tag::kTuple) ? ShapeSpec::tuple(std::move(items)) : ShapeSpec::list(std::move(items));
 }
 
 DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptArguments& arguments,
@@ -89,7 +97,7 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
       specs.emplace_back(name, ShapeSpec(found->second));
       dims.erase(found);
     } else {
-      specs.emplace_back(name, is_auto ? free_shape(value) : ShapeSpec());
+      specs.emplace_back(name, whole_shape(value, is_auto));
     }
   };
   for (size_t i = 0; i < arguments.positional.size(); ++i)
@@ -122,8 +130,9 @@ script::IValue read_fixed(const std::string& option, const std::string& text) {
               "give an int, a float, True, False, None or a text in quotes: flag=True, mode='train'");
 }
 
-// Arguments that have one value in the program.
-void add_fixed(const std::vector<std::string>& given, ScriptArguments& arguments) {
+// Arguments that have one value in the program, in the places of those of the example.
+void add_fixed(const std::vector<std::string>& given, const std::vector<std::string>& names,
+               ScriptArguments& arguments) {
   for (const std::string& text : given) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -132,6 +141,11 @@ void add_fixed(const std::vector<std::string>& given, ScriptArguments& arguments
     }
     const std::string name = text.substr(0, equals);
     script::IValue value = read_fixed(text, text.substr(equals + 1));
+    const auto place = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
+    if (place < arguments.positional.size()) {
+      arguments.positional[place] = std::move(value);
+      continue;
+    }
     const auto known =
         std::ranges::find(arguments.keywords, name, &script::ScriptModule::Keywords::value_type::first);
     if (known != arguments.keywords.end()) {
@@ -142,50 +156,192 @@ void add_fixed(const std::vector<std::string>& given, ScriptArguments& arguments
   }
 }
 
-int run_migrate(const MigrateCommandOptions& options, const CommonOptions& common) {
-  const auto start = std::chrono::steady_clock::now();
-  const script::ScriptModule module = open_script({options.file, nullptr, true}, common, true);
-  ScriptArguments arguments = script_arguments(options.inputs, options.seed);
-  add_fixed(options.specialize, arguments);
-  MigrateOptions how;
-  how.method = options.method;
-  how.forgets_changes = options.forget;
-  how.dynamic = read_dynamic(options.dynamic, arguments, argument_names(module, options.method));
-  Migration made = with_location(
-      "file", options.file, [&] { return migrate(module, arguments.positional, arguments.keywords, how); });
+// What was said for one method alone begins with its name and a colon.
+std::vector<std::string> for_method(const std::vector<std::string>& given, const std::string& method,
+                                    const std::vector<std::string>& methods) {
+  std::vector<std::string> own;
+  for (const std::string& text : given) {
+    const auto is_for = [&](const std::string& name) { return text.starts_with(name + ":"); };
+    if (is_for(method)) {
+      own.push_back(text.substr(method.size() + 1));
+    } else if (std::ranges::none_of(methods, is_for)) {
+      own.push_back(text);
+    }
+  }
+  return own;
+}
+
+struct Example {
+  ScriptArguments arguments;
+  std::string origin;  // where they are from; empty where the user gave them
+};
+
+// Shapes alone do not say what the elements are: real numbers, unless the script takes but integers.
+ScriptArguments fitting_arguments(const script::ScriptModule& module, const std::string& method,
+                                  const std::vector<std::string>& inputs, uint64_t seed,
+                                  uint64_t most_steps) {
+  ScriptArguments arguments = script_arguments(inputs, seed);
+  constexpr size_t kMostTried = 4;
+  if (arguments.shapes == 0 || arguments.shapes > kMostTried) return arguments;
+  for (uint64_t integers = 0; integers < (uint64_t{1} << arguments.shapes); ++integers) {
+    ScriptArguments tried = script_arguments(inputs, seed, integers);
+    try {
+      script::ScriptRunOptions how = script_run_options();
+      how.most_steps = most_steps;
+      module.deepcopy().run_method(method, tried.positional, tried.keywords, how);
+      return script_arguments(inputs, seed, integers);  // as they were before the run
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return arguments;  // the migration says what is wrong
+}
+
+// Arguments by name in the places that they have: whoever runs the program need not name them then.
+ScriptArguments in_order(ScriptArguments arguments, const std::vector<std::string>& names) {
+  while (arguments.positional.size() < names.size()) {
+    const std::string& next = names[arguments.positional.size()];
+    const auto found =
+        std::ranges::find(arguments.keywords, next, [](const auto& entry) { return entry.first; });
+    if (found == arguments.keywords.end()) break;
+    arguments.positional.push_back(std::move(found->second));
+    arguments.keywords.erase(found);
+  }
+  return arguments;
+}
+
+Example example_for(const script::ScriptModule& module, const std::string& method,
+                    const std::vector<std::string>& inputs, const MigrateCommandOptions& options,
+                    uint64_t most_steps) {
+  if (!inputs.empty() || argument_names(module, method).empty())
+    return {fitting_arguments(module, method, inputs, options.seed, most_steps), {}};
+  if (std::optional<FileExample> found = file_example(module, method, options.seed))
+    return {{.positional = std::move(found->arguments), .keywords = {}}, std::move(found->origin)};
+  return {};
+}
+
+struct Migrated {
+  std::string method;
+  Migration made;
   std::vector<MigrationCheck> checks;
+  std::string origin;
+  size_t nodes = 0;
+};
+
+Migrated migrate_method(const script::ScriptModule& module, const std::string& method,
+                        const MigrateCommandOptions& options) {
+  MigrateOptions how;
+  how.method = method;
+  how.forgets_changes = options.forget;
+  how.is_like_pytorch = options.like_pytorch;
+  how.changes_as_arguments = options.state_as_arguments;
+  const Example example = example_for(module, method, for_method(options.inputs, method, options.methods),
+                                      options, how.most_steps);
+  const std::vector<std::string> names = argument_names(module, method);
+  ScriptArguments given = example.arguments;
+  add_fixed(for_method(options.specialize, method, options.methods), names, given);
+  const ScriptArguments arguments = in_order(std::move(given), names);
+  how.dynamic = read_dynamic(for_method(options.dynamic, method, options.methods), arguments, names);
+  Migrated result{.method = method, .made = {}, .checks = {}, .origin = example.origin, .nodes = 0};
+  result.made = with_location("file", options.file,
+                              [&] { return migrate(module, arguments.positional, arguments.keywords, how); });
+  result.nodes = result.made.program.graph().node_count();
   if (!options.skip_check)
-    checks = check_migration(module, made.program, arguments.positional, arguments.keywords, how);
+    result.checks = check_migration(module, result.made, arguments.positional, arguments.keywords, how);
+  return result;
+}
+
+json::Value migrated_json(const MigrateCommandOptions& options, const Migrated& migrated) {
+  const auto texts = [](const std::vector<std::string>& given) {
+    json::Array array;
+    for (const std::string& text : given) array.emplace_back(text);
+    return array;
+  };
+  json::Value value;
+  value.set("file", options.file);
+  value.set("method", migrated.method);
+  value.set("output", options.output);
+  value.set("nodes", static_cast<uint64_t>(migrated.nodes));
+  json::Array runs;
+  for (const MigrationCheck& check : migrated.checks) {
+    json::Value run;
+    run.set("inputs", check.inputs);
+    run.set("difference", check.difference);
+    runs.push_back(std::move(run));
+  }
+  value.set("checks", std::move(runs));
+  value.set("notes", texts(migrated.made.notes));
+  value.set("specialized", texts(migrated.made.specialized));
+  value.set("unrolled", texts(migrated.made.unrolled));
+  return value;
+}
+
+void print_migrated(const MigrateCommandOptions& options, const Migrated& migrated,
+                    std::chrono::steady_clock::duration time) {
+  const std::string method =
+      options.methods.size() > 1 ? fmt::format(" ({})", printable(migrated.method)) : "";
+  fmt::print("{}{} -> {}: {} in {}\n", printable(options.file, 400), method, printable(options.output, 400),
+             counted(migrated.nodes, "node"), duration_text(time));
+  if (!migrated.origin.empty()) fmt::print("  with arguments {}\n", migrated.origin);
+  for (const MigrationCheck& check : migrated.checks) {
+    fmt::print("  {}: {}\n", printable(check.inputs, 400),
+               check.difference.empty() ? "equal" : printable(check.difference, 400));
+  }
+  for (const std::string& note : migrated.made.notes) fmt::print("  {}\n", printable(note, 2000));
+}
+
+void write_report(const MigrateCommandOptions& options, const std::vector<Migrated>& all) {
+  std::vector<MigrationStory> stories;
+  for (const Migrated& migrated : all) {
+    stories.push_back({.method = migrated.method,
+                       .migration = &migrated.made,
+                       .checks = options.skip_check ? nullptr : &migrated.checks});
+  }
+  const bool is_page = options.report.ends_with(".html") || options.report.ends_with(".htm");
+  AtomicFile file(options.report);
+  file.write_text(migration_report(options.file, stories, is_page ? ReportForm::kHtml : ReportForm::kText));
+  file.commit();
+}
+
+// Each method is a program under its name; PyTorch's torch.export.load takes the one called "model".
+void save_programs(const MigrateCommandOptions& options, std::vector<Migrated>& all) {
+  if (all.size() == 1) return save_program(std::move(all[0].made.program), options.output);
+  Package package;
+  for (Migrated& migrated : all) {
+    const std::string name = migrated.method == "forward" ? "model" : migrated.method;
+    package.models.push_back({name, std::move(migrated.made.program)});
+  }
+  save_package(package, options.output, PackageLayout::kArchive);
+}
+
+int run_migrate(MigrateCommandOptions options, const CommonOptions& common) {
+  const script::ScriptModule module = open_script({options.file, nullptr, true}, common, true);
+  if (options.methods.empty()) options.methods = {"forward"};
+  std::vector<Migrated> all;
+  std::vector<std::chrono::steady_clock::duration> times;
+  for (const std::string& method : options.methods) {
+    const auto start = std::chrono::steady_clock::now();
+    all.push_back(migrate_method(module, method, options));
+    times.push_back(std::chrono::steady_clock::now() - start);
+  }
   size_t wrong = 0;
-  for (const MigrationCheck& check : checks) wrong += check.difference.empty() ? 0 : 1;
-  const size_t nodes = made.program.graph().node_count();
-  save_program(std::move(made.program), options.output);
+  for (const Migrated& migrated : all) {
+    for (const MigrationCheck& check : migrated.checks) wrong += check.difference.empty() ? 0 : 1;
+  }
+  if (!options.report.empty()) write_report(options, all);
+  save_programs(options, all);
   if (common.json) {
-    json::Value value;
-    value.set("file", options.file);
-    value.set("method", options.method);
-    value.set("output", options.output);
-    value.set("nodes", static_cast<uint64_t>(nodes));
-    json::Array runs;
-    for (const MigrationCheck& check : checks) {
-      json::Value run;
-      run.set("inputs", check.inputs);
-      run.set("difference", check.difference);
-      runs.push_back(std::move(run));
+    json::Array values;
+    for (const Migrated& migrated : all) values.push_back(migrated_json(options, migrated));
+    if (values.size() == 1) {
+      print_json(values[0]);
+    } else {
+      json::Value value;
+      value.set("methods", std::move(values));
+      print_json(value);
     }
-    value.set("checks", std::move(runs));
-    json::Array notes;
-    for (const std::string& note : made.notes) notes.emplace_back(note);
-    value.set("notes", std::move(notes));
-    print_json(value);
   } else if (!common.quiet) {
-    fmt::print("{} -> {}: {} in {}\n", printable(options.file, 400), printable(options.output, 400),
-               counted(nodes, "node"), duration_text(std::chrono::steady_clock::now() - start));
-    for (const MigrationCheck& check : checks) {
-      fmt::print("  {}: {}\n", printable(check.inputs, 400),
-                 check.difference.empty() ? "equal" : printable(check.difference, 400));
-    }
-    for (const std::string& note : made.notes) fmt::print("  {}\n", printable(note, 2000));
+    for (size_t i = 0; i < all.size(); ++i) print_migrated(options, all[i], times[i]);
   }
   return wrong == 0 ? kExitOk : kExitFound;
 }
@@ -194,35 +350,47 @@ int run_migrate(const MigrateCommandOptions& options, const CommonOptions& commo
 
 Command migrate_command() {
   auto options = std::make_shared<MigrateCommandOptions>();
-  return {"migrate",
-          "Turn a TorchScript module into an exported program",
-          {
-              Option("FILE", "What torch.jit.save wrote", &options->file).required().takes(Takes::kInput),
-              Option("-o,--output", "The program to write (.pt2)", &options->output)
-                  .required()
-                  .takes(Takes::kOutput),
-              Option("-i,--input",
-                     "An example argument: NAME=WHAT or WHAT; WHAT is a file with one tensor, a "
-                     "number, 'text', ones:2x3, zeros:2x3 or random:2x3; repeatable",
-                     &options->inputs),
-              Option("--dynamic",
-                     "A size that may vary: x:0=batch, x:0=batch:2..64, x:1=AUTO; or auto for all that can; "
-                     "repeatable",
-                     &options->dynamic),
-              Option("--specialize",
-                     "An argument that has one value in the program: NAME=VALUE with an int, a float, True, "
-                     "False, None or a text in quotes; repeatable",
-                     &options->specialize),
-              Option("--method", "The method to migrate", &options->method),
-              Option("--seed", "Of random inputs", &options->seed),
-              Option("--forget-changes",
-                     "Attributes that are no tensors may change; the program forgets it after each run",
-                     &options->forget),
-              Option("--no-check", "Do not run both and compare", &options->skip_check),
-          },
-          {{"migrate model.pt -o model.pt2 -i random:1x3x224x224", "with the sizes of the example"},
-           {"migrate model.pt -o model.pt2 -i x=photo.npy --dynamic x:0=batch:1..64", "for any batch"}},
-          [options](const CommonOptions& common) { return run_migrate(*options, common); }};
+  return {
+      "migrate",
+      "Turn a TorchScript module into an exported program",
+      {
+          Option("FILE", "What torch.jit.save wrote", &options->file).required().takes(Takes::kInput),
+          Option("-o,--output", "The program to write (.pt2)", &options->output)
+              .required()
+              .takes(Takes::kOutput),
+          Option("-i,--input",
+                 "An example argument: NAME=WHAT or WHAT; WHAT is a shape such as 1x3x224x224, a file "
+                 "with one tensor, a number, 'text', ones:2x3, zeros:2x3 or random:2x3; repeatable; if none "
+                 "is given, those that the file has",
+                 &options->inputs),
+          Option("--dynamic",
+                 "A size that may vary: x:0=batch, x:0=batch:2..64, x:1=AUTO; or auto for all that can; "
+                 "repeatable",
+                 &options->dynamic),
+          Option("--specialize",
+                 "An argument that has one value in the program: NAME=VALUE with an int, a float, True, "
+                 "False, None or a text in quotes; repeatable",
+                 &options->specialize),
+          Option("--method", "The method to migrate, forward if none is named; repeatable",
+                 &options->methods),
+          Option("--report", "Write what was specialized, unrolled and assumed: text, or .html",
+                 &options->report)
+              .takes(Takes::kOutput),
+          Option("--seed", "Of random inputs", &options->seed),
+          Option("--forget-changes",
+                 "Attributes that are no tensors may change; the program forgets it after each run",
+                 &options->forget),
+          Option("--state-as-arguments",
+                 "Attributes that are no tensors and change become arguments and results of the program",
+                 &options->state_as_arguments),
+          Option("--like-pytorch",
+                 "Refuse or fix sizes that PyTorch's own export would refuse or fix; for comparison",
+                 &options->like_pytorch),
+          Option("--no-check", "Do not run both and compare", &options->skip_check),
+      },
+      {{"migrate model.pt -o model.pt2 -i 1x3x224x224", "with the sizes of the example"},
+       {"migrate model.pt -o model.pt2 -i x=photo.npy --dynamic x:0=batch:1..64", "for any batch"}},
+      [options](const CommonOptions& common) { return run_migrate(*options, common); }};
 }
 
 }  // namespace flambeau::cli

@@ -35,7 +35,9 @@ std::string_view trimmed(std::string_view text) {
 
 class ArgumentReader {
  public:
-  explicit ArgumentReader(uint64_t seed) { generator_.manual_seed(seed); }
+  ArgumentReader(uint64_t seed, uint64_t integers) : integers_(integers) { generator_.manual_seed(seed); }
+
+  size_t shapes() const { return shapes_; }
 
   IValue read(std::string_view text, int depth = 0) {
     text = trimmed(text);
@@ -50,6 +52,7 @@ class ArgumentReader {
     if (is_between(text, '(', ')')) return IValue::tuple(read_all(text, depth));
     if (is_between(text, '{', '}')) return read_dict(text, depth);
     if (std::optional<Tensor> tensor = made_tensor(text)) return *std::move(tensor);
+    if (is_shape(text)) return shaped_tensor(text);
     return file_tensor(std::string(text));
   }
 
@@ -103,12 +106,23 @@ class ArgumentReader {
     return script::make_dict(std::move(items));
   }
 
-  // "ones:2x3", "zeros:2x3", "random:2x3" (as torch.randn), "random:2x3:0..9" (integers).
-  std::optional<Tensor> made_tensor(std::string_view text) {
-    const std::vector<std::string_view> parts = split(text, ':');
-    if (parts[0] != "ones" && parts[0] != "zeros" && parts[0] != "random") return {};
+  // "1x3x224x224"; "16x" for a list.
+  static bool is_shape(std::string_view text) {
+    return text.find('x') != std::string_view::npos && text.front() != 'x' &&
+           text.find("xx") == std::string_view::npos &&
+           text.find_first_not_of("0123456789x") == std::string_view::npos;
+  }
+  Tensor shaped_tensor(std::string_view text) {
+    const Dims sizes = read_sizes(text, text);
+    const bool has_integers = shapes_ < 64 && (integers_ >> shapes_ & 1) != 0;
+    ++shapes_;
+    return has_integers ? random_tensor(DType::kInt64, sizes, generator_, {0, 2})
+                        : random_tensor(DType::kFloat32, sizes, generator_);
+  }
+
+  static Dims read_sizes(std::string_view rest, std::string_view text) {
     Dims sizes;
-    for (std::string_view rest = parts.size() > 1 ? parts[1] : ""; !rest.empty();) {
+    while (!rest.empty()) {
       const size_t cross = std::min(rest.find('x'), rest.size());
       const std::optional<int64_t> size = script_number<int64_t>(rest.substr(0, cross));
       if (!size || *size < 0) {
@@ -118,17 +132,26 @@ class ArgumentReader {
       sizes.push_back(*size);
       rest.remove_prefix(std::min(cross + 1, rest.size()));
     }
+    return sizes;
+  }
+
+  // "ones:2x3", "zeros:2x3", "random:2x3" (as torch.randn), "random:2x3:0..9" (integers).
+  std::optional<Tensor> made_tensor(std::string_view text) {
+    const std::vector<std::string_view> parts = split(text, ':');
+    if (parts[0] != "ones" && parts[0] != "zeros" && parts[0] != "random") return {};
+    const Dims sizes = read_sizes(parts.size() > 1 ? parts[1] : "", text);
     if (parts[0] != "random") return filled_tensor(DType::kFloat32, sizes, parts[0] == "ones" ? 1 : 0);
     if (parts.size() < 3) return random_tensor(DType::kFloat32, sizes, generator_);
     const size_t dots = parts[2].find("..");
     const auto least = script_number<int64_t>(parts[2].substr(0, dots));
-    const auto most =
-        dots == std::string_view::npos ? std::nullopt : script_number<int64_t>(parts[2].substr(dots + 2));
-    if (!least || !most || *most < *least || *most == INT64_MAX) {
+    const int64_t most = dots == std::string_view::npos
+                             ? INT64_MAX
+                             : script_number<int64_t>(parts[2].substr(dots + 2)).value_or(INT64_MAX);
+    if (!least || most < *least || most == INT64_MAX) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("'{}' has no range", printable(text)),
                   "write random:8x128:0..99");
     }
-    return random_tensor(DType::kInt64, sizes, generator_, {*least, *most + 1});
+    return random_tensor(DType::kInt64, sizes, generator_, {*least, most + 1});
   }
 
   static IValue file_tensor(const std::string& text) {
@@ -149,6 +172,8 @@ class ArgumentReader {
   }
 
   Generator generator_;
+  uint64_t integers_;
+  size_t shapes_ = 0;
 };
 
 bool is_argument_name(std::string_view text) {
@@ -159,9 +184,9 @@ bool is_argument_name(std::string_view text) {
 
 }  // namespace
 
-ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed) {
+ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed, uint64_t integers) {
   ScriptArguments arguments;
-  ArgumentReader reader(seed);
+  ArgumentReader reader(seed, integers);
   for (const std::string& input : inputs) {
     const size_t equals = input.find('=');
     const bool is_named =
@@ -173,6 +198,7 @@ ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_
       arguments.positional.push_back(std::move(value));
     }
   }
+  arguments.shapes = reader.shapes();
   return arguments;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "command.h"
+#include "flambeau/inspect.h"
 #include "flambeau/json.h"
 #include "flambeau/script.h"
 #include "flambeau/tensor.h"
@@ -24,11 +25,22 @@ struct ModelSource {
   std::shared_ptr<Mapping> bytes;  // null for a file that can be opened by its path
   bool is_script = false;          // a TorchScript module with code
 };
+// Modules of TorchScript, with code or bytecode.
+bool is_script_kind(FileKind kind);
 // What cannot be opened is no script: others say why.
 ModelSource open_source(const std::string& path);
 // Of files alone: a pipe is left to who reads it.
 bool is_script_file(const std::string& path);
 bool is_script_file(const std::shared_ptr<Mapping>& mapping);
+
+// "package.pt:models/all.pkl": a file, and the name of a module in it, which may be empty.
+struct PackagedName {
+  std::string file;
+  std::string module;
+};
+PackagedName packaged_name(const std::string& path);
+// inspect: the modules of a package, if there are any.
+void print_script_package(const std::shared_ptr<Mapping>& bytes);
 
 // Nothing of the file runs unless `run` is set. `operators`: shared libraries with operators of the user's.
 script::ScriptModule open_script(const ModelSource& source, const CommonOptions& common, bool run = false,
@@ -64,8 +76,12 @@ int run_script(const ScriptRun& options, const CommonOptions& common);
 struct ScriptArguments {
   std::vector<script::IValue> positional;
   script::ScriptModule::Keywords keywords;
+  size_t shapes = 0;  // arguments of which only the shape was said: "1x3x224x224"
 };
-ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed);
+// `integers`: a bit for each argument that is a shape alone, from the lowest on; set, it is made of integers,
+// 0 and 1, else of real numbers.
+ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_t seed,
+                                 uint64_t integers = 0);
 // What the script prints goes to standard error: standard output has results.
 script::ScriptRunOptions script_run_options();
 
@@ -75,12 +91,14 @@ struct ScriptConversion {
   std::string to;
   std::optional<DType> dtype;
   std::vector<std::string> methods;  // that stay; all of them where none is named
+  bool freeze = false;
   std::string model;                 // of an archive with several programs, the one that becomes a module
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
-// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for the newest.
+// The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for what the output's
+// ending asks for. `has_code`: false for a flatbuffer with bytecode alone.
 void save_mobile_script(const std::string& from, const std::string& to, const std::string& version,
-                        const CommonOptions& common);
+                        bool has_code, const CommonOptions& common);
 
 // diff: classes, attributes and methods of two modules. Rows as those of programs.
 struct ScriptDifference {

@@ -42,7 +42,7 @@ class Observer {
   // The model requires something of sizes that nobody knows yet.
   virtual void check(const symbolic::Expr& /*condition*/, const std::string& /*message*/) {}
   // The model's code is no C++: the line of it that runs now, as Python writes it. Empty: it is C++ again.
-  virtual void set_line(std::string /*line*/) {}
+  virtual void set_line(const std::string& /*line*/) {}
   // The example's number for one that is not known, which the trace then relies on; nothing where data
   // decides, or where nobody traces.
   virtual std::optional<int64_t> specialize(const symbolic::SymInt& /*number*/) { return {}; }

@@ -33,14 +33,16 @@ namespace flambeau::runtime {
 struct ProgramOptions {
   int threads = 0;  // 0: as many as the machine has cores
   // The operators; null for the built-in ones.
-  std::shared_ptr<const ops::Library> library;
+  std::shared_ptr<const ops::Library> library = nullptr;
   // Where the layers of plans come from; null for the best of this build.
-  std::shared_ptr<const backends::Backend> backend;
+  std::shared_ptr<const backends::Backend> backend = nullptr;
   // Plan ahead where shapes allow it; false interprets always.
   bool plan = true;
   // Run a program although conditions on its inputs are in a form nobody here can read: those are not
   // checked, see Program::unknown_guards(). All others are, in any case.
   bool ignore_guards = false;
+  // Weights that whoever gave them changes in place while the program exists: no run relies on what they were.
+  std::vector<std::string> live_weights = {};
 };
 
 // Bounds of a run. What is 0 or null has no bound.

@@ -100,6 +100,8 @@ class DynamicShapes {
                                    std::span<const std::vector<InputArgument>> others);
 
   bool is_empty() const;
+  // The same with arguments behind these. Not for a collection, which has no places.
+  DynamicShapes with(std::vector<std::pair<std::string, ShapeSpec>> more) const;
   // The spec of each leaf, in order: kNone, kDims, kShape or kHint. Throws Error(kInvalidArgument), with the
   // path, what was found and what was expected, where the specs do not fit the arguments: other names or
   // containers, another rank, a Dim for what is no tensor, one name with two ranges.

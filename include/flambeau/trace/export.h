@@ -20,6 +20,9 @@ struct ExportOptions {
   // Nothing unseen decides: an error for a traced tensor that is still held somewhere after the call, and for
   // a write to a tensor that is no input and no state of the module.
   bool is_strict = false;
+  // Refuse, or fix to the example, what PyTorch's solver does not see: guards that hold for all sizes but
+  // have to be proved, and the length of what goes through recurrent layers.
+  bool is_like_pytorch = false;
 };
 
 // The module is called once with tensors that have the sizes of these, and no data; its parameters and

@@ -115,10 +115,11 @@ class ByClass {
   template <typename Find>
   const Entry& get(const std::shared_ptr<const script::Class>& type, Find&& find) {
     const std::scoped_lock lock(mutex_);
-    auto place = entries_.find(type.get());
+    const script::Class* const key = type.get();
+    auto place = entries_.find(key);
     if (place == entries_.end()) {
       auto made = std::make_unique<Entry>(Entry{type, find()});
-      place = entries_.emplace(type.get(), std::move(made)).first;
+      place = entries_.emplace(key, std::move(made)).first;
     }
     last_.store(place->second.get(), std::memory_order_release);
     return *place->second;

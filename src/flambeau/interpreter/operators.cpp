@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/interpreter/builtins/tensors.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/prepared.h"
@@ -33,6 +34,7 @@ std::unique_ptr<OperatorSite> make_site(const ops::Library& library, const Opera
   site->number = number;
   site->entry = &entry;
   site->op = library.find(entry.schema.name);
+  site->asks_description = asks_description(entry.schema.name.to_string());
   if (entry.has(OperatorFlag::kFiles)) site->needs |= static_cast<uint32_t>(Capability::kFiles);
   const Schema& schema = entry.schema;
   for (size_t i = 0; i < schema.arguments.size(); ++i) {

@@ -34,7 +34,8 @@ struct OperatorSite {
   };
   std::vector<Result> results;
   uint32_t needs = 0;
-  size_t number = 0;  // among those of its program
+  bool asks_description = false;  // its result depends on how its tensors are described alone
+  size_t number = 0;              // among those of its program
 };
 
 // `constants`: of each input that is one, else null. `number`: no other site of the program has it.

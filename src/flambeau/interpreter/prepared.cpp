@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cstring>
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/operators.h"
+#include "flambeau/interpreter/same_description.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/operator.h"
@@ -21,21 +22,6 @@ namespace flambeau::interpreter {
 namespace {
 
 using Tag = IValue::Tag;
-
-// Larger pieces of memory are not kept: making them costs little beside filling them.
-constexpr size_t kMostSpareBytes = 4096;
-
-// Described by its type and geometry alone.
-bool is_ordinary(const Tensor& tensor) {
-  return tensor.defined() && tensor.layout() == Layout::kStrided && !tensor.is_traced() &&
-         tensor.quantizer() == nullptr;
-}
-
-bool has_same_description(const Tensor& a, const Tensor& b) {
-  return is_ordinary(a) && is_ordinary(b) && a.dtype() == b.dtype() && a.device() == b.device() &&
-         a.offset() == b.offset() && a.sizes() == b.sizes() && a.strides() == b.strides() &&
-         a.requires_grad() == b.requires_grad() && a.is_wrapped_number() == b.is_wrapped_number();
-}
 
 bool is_list_of(const IValue& given, std::span<const int64_t> numbers) {
   const std::vector<IValue>& items = given.items();
@@ -52,7 +38,8 @@ bool put_number(Value& slot, T number) {
     slot = Value(number);
     return false;
   }
-  const bool is_same = *known == number;
+  // By their bits: zeros have signs.
+  const bool is_same = std::memcmp(known, &number, sizeof(T)) == 0;
   *known = number;
   return is_same;
 }
@@ -78,6 +65,20 @@ bool fits_as_it_is(const Value& value, const Type& type) {
   }
 }
 
+// Longer lists are not compared with the last ones.
+constexpr size_t kMostKeptTensors = 8;
+
+// True, and they have the memory of those given, where they are described alike one by one.
+bool take_tensors(const std::vector<IValue>& given, TensorList& known) {
+  const auto is_like = [](const IValue& item, const Tensor& tensor) {
+    return item.is(Tag::kTensor) && is_ordinary(tensor) && is_described_as(item.as_tensor(), tensor);
+  };
+  if (!std::ranges::equal(given, known, is_like)) return false;
+  for (size_t i = 0; i < known.size(); ++i)
+    known[i].set_storage(given[i].as_tensor().storage(), given[i].as_tensor().offset());
+  return true;
+}
+
 // Numbers that are not known are sizes and scalars alone: others become the example's.
 [[gnu::cold]] Value specialized(Value value, const Type& type, const Machine& machine) {
   const auto& specialize = machine.options().specialize;
@@ -101,12 +102,6 @@ bool fits_as_it_is(const Value& value, const Type& type) {
               "give a number that is known, or use operators that take tensors");
 }
 
-// The elements of all lie in the same order, each beside the next.
-bool lies_as(const Tensor& tensor, const Tensor& out) {
-  return tensor.element_count() == out.element_count() && tensor.sizes() == out.sizes() &&
-         tensor.is_contiguous();
-}
-
 }  // namespace
 
 // While it lasts the arguments have their memory.
@@ -124,7 +119,16 @@ class PreparedCall::Turn {
         argument = Value();
       }
     }
-    for (const size_t index : prepared_.lists_) prepared_.arguments_[index] = Value();
+    for (const size_t index : prepared_.lists_) {
+      Value& argument = prepared_.arguments_[index];
+      TensorList* const tensors = argument.get_if<TensorList>();
+      if (tensors != nullptr && tensors->size() <= kMostKeptTensors &&
+          std::ranges::all_of(*tensors, is_ordinary)) {
+        for (Tensor& tensor : *tensors) tensor.set_storage(nullptr, 0);
+      } else {
+        argument = Value();
+      }
+    }
     for (Tensor& result : prepared_.results_) result.set_storage(nullptr, result.offset());
     prepared_.is_running_ = false;
   }
@@ -135,7 +139,8 @@ class PreparedCall::Turn {
   PreparedCall& prepared_;
 };
 
-PreparedCall::PreparedCall(const OperatorSite& site) : site_(site), arguments_(site.arguments.size()) {
+PreparedCall::PreparedCall(const OperatorSite& site)
+    : site_(site), arguments_(site.arguments.size()), quick_(site) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const OperatorSite::Argument& argument = site.arguments[i];
     if (argument.constant) {
@@ -158,9 +163,11 @@ bool PreparedCall::take_argument(const Machine& machine, size_t index, const IVa
       if (!type.is(TypeKind::kTensor)) break;
       const Tensor& tensor = given.as_tensor();
       Tensor* const known = slot.get_if<Tensor>();
-      if (known != nullptr && has_same_description(*known, tensor)) {
+      if (known != nullptr && is_ordinary(*known) && is_described_as(tensor, *known)) {
+        // Where a view begins depends on where its base does.
+        const bool is_same = site_.op->kind != ops::Kind::kView || tensor.offset() == known->offset();
         known->set_storage(tensor.storage(), tensor.offset());
-        return true;
+        return is_same;
       }
       slot = tensor;
       return false;
@@ -176,6 +183,9 @@ bool PreparedCall::take_argument(const Machine& machine, size_t index, const IVa
       return put_number(slot, given.as_bool());
     case Tag::kList:
       if (const Dims* const known = slot.get_if<Dims>(); known != nullptr && is_list_of(given, *known))
+        return true;
+      if (TensorList* const known = slot.get_if<TensorList>();
+          known != nullptr && type.is(TypeKind::kList) && take_tensors(given.items(), *known))
         return true;
       break;
     default:
@@ -214,6 +224,9 @@ bool PreparedCall::is_plain() const {
 }
 
 void PreparedCall::run(ops::Context& context, Call& call) {
+  const bool is_free = context.interceptor == nullptr && context.allocator == nullptr;
+  if (is_free && quick_.is_ready() && quick_.run(context, call)) return;
+  quick_.forget();
   const Turn turn(*this);
   const bool is_same = take_arguments(call);
   if (context.interceptor != nullptr || (!is_same && !is_plain())) return run_anything(context, call);
@@ -225,24 +238,9 @@ void PreparedCall::run(ops::Context& context, Call& call) {
                    });
 }
 
-std::shared_ptr<Storage> PreparedCall::take_memory(ops::Context& context, size_t result) {
-  const size_t bytes = bytes_[result];
-  if (results_.size() != 1 || bytes > kMostSpareBytes || context.allocator != nullptr)
-    return context.allocate_storage(bytes);
-  for (const std::shared_ptr<Storage>& spare : spares_) {
-    if (spare == nullptr || spare->size() != bytes || spare.use_count() != 1) continue;
-    // What others did to it before they let it go is done.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return spare;
-  }
-  std::shared_ptr<Storage>& spare = spares_[next_spare_];
-  next_spare_ = (next_spare_ + 1) % spares_.size();
-  spare = context.allocate_storage(bytes);
-  return spare;
-}
-
 void PreparedCall::run_kernel(ops::Context& context, Call& call, bool is_same) {
   const ops::Operator& op = *site_.op;
+  IValue spare;
   if (!is_same) {
     body_.reset();
     results_.clear();
@@ -253,24 +251,32 @@ void PreparedCall::run_kernel(ops::Context& context, Call& call, bool is_same) {
       bytes_.push_back(results_.back().storage()->size());
     }
     if (results_.size() == 1 && op.body != nullptr && !results_[0].is_meta()) prepare_body();
+  } else if (results_.size() == 1 && !results_[0].is_meta() && bytes_[0] <= kMostSpareBytes &&
+             context.allocator == nullptr) {
+    spare = spares_.take(context, results_[0], bytes_[0]);
+    results_[0].set_storage(spare.as_tensor().storage(), 0);
+    if (body_) quick_.learn_body(arguments_, *body_, results_[0], bytes_[0]);
   } else {
-    for (size_t i = 0; i < results_.size(); ++i)
-      results_[i].set_storage(results_[i].is_meta() ? Storage::meta(bytes_[i]) : take_memory(context, i), 0);
+    for (size_t i = 0; i < results_.size(); ++i) {
+      results_[i].set_storage(
+          results_[i].is_meta() ? Storage::meta(bytes_[i]) : context.allocate_storage(bytes_[i]), 0);
+    }
   }
   bool has_elements = false;
   for (const Tensor& result : results_) has_elements = has_elements || result.element_count() > 0;
   const Storage* const before = results_.empty() ? nullptr : results_[0].storage().get();
   if (has_elements && !results_[0].is_meta()) {
     if (body_) {
-      run_body(context);
+      ops::run_body(context, *body_, results_[0]);
     } else {
       op.kernel(context, arguments_, results_);
     }
   }
-  for (size_t i = 0; i < site_.results.size() && i < results_.size(); ++i)
-    call.give(IValue::adopt(new script::TensorBox(results_[i])));
   // A kernel may give something else than what was made for it.
   is_known_ = !results_.empty() && results_[0].storage().get() == before;
+  if (spare.is_boxed() && is_known_) return call.give(std::move(spare));
+  for (size_t i = 0; i < site_.results.size() && i < results_.size(); ++i)
+    call.give(IValue::adopt(new script::TensorBox(results_[i])));
 }
 
 void PreparedCall::run_view(Call& call, bool is_same) {
@@ -291,6 +297,7 @@ void PreparedCall::run_view(Call& call, bool is_same) {
   result.set_storage(base->storage(), result.offset());
   call.give(IValue::adopt(new script::TensorBox(result)));
   is_known_ = is_ordinary(result);
+  if (is_same && is_known_) quick_.learn_view(arguments_, result);
 }
 
 void PreparedCall::run_anything(ops::Context& context, Call& call) {
@@ -298,6 +305,11 @@ void PreparedCall::run_anything(ops::Context& context, Call& call) {
   std::vector<Value> results = context.interceptor == nullptr
                                    ? ops::execute(context, *site_.op, arguments_)
                                    : context.interceptor->call(context, *site_.op, arguments_);
+  if (context.interceptor == nullptr && results.size() == 1) {
+    if (site_.asks_description) quick_.learn_answer(arguments_, results[0]);
+    if (site_.op->kind == ops::Kind::kInPlace) quick_.learn_in_place(arguments_);
+    if (site_.op->kind == ops::Kind::kDecomposition) quick_.learn_alias(arguments_, results[0]);
+  }
   for (size_t i = 0; i < site_.results.size() && i < results.size(); ++i) {
     const OperatorSite::Result& result = site_.results[i];
     if (!result.same_as || !call[*result.same_as].is(Tag::kTensor)) {
@@ -318,45 +330,8 @@ void PreparedCall::run_anything(ops::Context& context, Call& call) {
 
 // What the operator does to each element, where that follows from the descriptions alone.
 void PreparedCall::prepare_body() {
-  const Tensor& out = results_[0];
-  ops::Body body = site_.op->body(arguments_, out);
-  flat_row_ = nullptr;
-  if (!body.views.empty()) return;  // they hold memory
-  body_ = std::move(body);
-  const std::span<const ops::Input> inputs = body_->inputs();
-  if (body_->rows.plain == nullptr || body_->row != out.dtype() || !out.is_contiguous() ||
-      out.element_count() > std::max<int64_t>(ops::kGrain / std::max(body_->cost, 1), 256))
-    return;
-  const auto is_read = [](const ops::Input& input) {
-    return input.tensor == nullptr || (input.reads(input.tensor->dtype()) && !input.tensor->is_meta());
-  };
-  const auto is_one = [](const ops::Input& input) {
-    return input.tensor == nullptr || input.tensor->element_count() == 1;
-  };
-  const auto is_array = [&](const ops::Input& input) {
-    return input.tensor != nullptr ? lies_as(*input.tensor, out) || out.element_count() == 1
-                                   : out.element_count() == 1;
-  };
-  if (!std::ranges::all_of(inputs, is_read)) return;
-  if (std::ranges::all_of(inputs, is_array)) {
-    flat_row_ = body_->rows.plain;
-  } else if (inputs.size() == 2 && is_array(inputs[0]) && is_one(inputs[1])) {
-    flat_row_ = body_->rows.second_is_one;
-  } else if (inputs.size() == 2 && is_one(inputs[0]) && is_array(inputs[1])) {
-    flat_row_ = body_->rows.first_is_one;
-  }
-}
-
-void PreparedCall::run_body(ops::Context& context) {
-  const Tensor& out = results_[0];
-  if (flat_row_ == nullptr) return ops::run_body(context, *body_, out);
-  std::array<const void*, ops::Body::kMostInputs> in{};
-  const std::span<const ops::Input> inputs = body_->inputs();
-  for (size_t i = 0; i < inputs.size(); ++i)
-    in[i] = inputs[i].tensor == nullptr ? inputs[i].number.data()
-                                        : static_cast<const void*>(inputs[i].tensor->data());
-  void* const to = out.mutable_data();
-  flat_row_(in.data(), &to, static_cast<size_t>(out.element_count()), body_->parameters.data());
+  ops::Body body = site_.op->body(arguments_, results_[0]);
+  if (body.views.empty()) body_ = std::move(body);  // they hold memory
 }
 
 }  // namespace flambeau::interpreter

@@ -4,12 +4,13 @@
 // more.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "flambeau/interpreter/builtins/builtin.h"
+#include "flambeau/interpreter/quick_call.h"
+#include "flambeau/interpreter/spare_results.h"
 #include "flambeau/ops/engines/body.h"
 #include "flambeau/tensor/tensor.h"
 #include "flambeau/value/value.h"
@@ -44,8 +45,6 @@ class PreparedCall {
   void run_view(Call& call, bool is_same);
   void run_anything(ops::Context& context, Call& call);
   void prepare_body();
-  void run_body(ops::Context& context);
-  std::shared_ptr<Storage> take_memory(ops::Context& context, size_t result);
 
   const OperatorSite& site_;
   // Constants stay. Of tensors the description stays between calls, their memory does not.
@@ -55,9 +54,8 @@ class PreparedCall {
   std::vector<Tensor> results_;  // likewise without memory
   std::vector<size_t> bytes_;    // that each of them takes
   std::optional<ops::Body> body_;
-  ops::Row flat_row_ = nullptr;  // over all elements at once; null where it takes more than that
-  std::array<std::shared_ptr<Storage>, 2> spares_;
-  size_t next_spare_ = 0;
+  SpareResults spares_;
+  QuickCall quick_;        // once two calls were described alike
   bool is_known_ = false;  // results_, bytes_ and body_ are those of arguments_
   bool is_running_ = false;
 };

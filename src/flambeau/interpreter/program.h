@@ -11,6 +11,7 @@
 
 #include "flambeau/interpreter/builtins/builtin.h"
 #include "flambeau/interpreter/code.h"
+#include "flambeau/script/backend.h"
 
 namespace flambeau::ops {
 class Library;
@@ -27,6 +28,10 @@ class Program {
 
   const script::Unit& unit() const { return *unit_; }
   const ops::Library& library() const { return *library_; }
+  // Before anything runs.
+  void set_backends(std::shared_ptr<const script::Backends> backends) { backends_ = std::move(backends); }
+  // Null for none.
+  const script::Backends* backends() const { return backends_.get(); }
   const Builtins& builtins() const { return builtins_; }
   bool keeps_blocks() const { return keeps_blocks_; }
 
@@ -45,6 +50,7 @@ class Program {
 
   std::shared_ptr<const script::Unit> unit_;
   std::shared_ptr<const ops::Library> library_;
+  std::shared_ptr<const script::Backends> backends_;
   Builtins builtins_;
   bool keeps_blocks_ = false;
   mutable std::atomic<size_t> site_count_ = 0;

@@ -158,8 +158,9 @@ IValue Machine::run_frames(size_t bottom) {
       case Opcode::kCallMethod:
         if (window.input(0).is(Tag::kNative)) [[unlikely]] {
           count_step();
-          IValue value = call_native_method(program_->library(), program_->unit(),
-                                            code->methods[in.index]->name, window.take_all(in.input_count));
+          IValue value =
+              call_native_method(program_->library(), program_->unit(), code->methods[in.index]->name,
+                                 window.take_all(in.input_count), program_->backends());
           if (in.result_count != 0) window.give(results, std::move(value));
           break;
         }

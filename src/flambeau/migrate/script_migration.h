@@ -20,6 +20,9 @@ struct ScriptMigration {
   // Of a method, without its object.
   static std::vector<Type> argument_types(const script::ScriptModule& module, const std::string& method);
 
+  // By method, what it was traced with: tensors without elements. None where the file does not say.
+  static migration::IValue traced_inputs(const script::ScriptModule& module);
+
   // What runs meanwhile changes copies: the module is as before when this is destroyed.
   class Undo {
    public:

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/migrate/both_ways.h"
@@ -10,7 +13,10 @@
 #include "flambeau/migrate/traced_calls.h"
 #include "flambeau/migrate/trees.h"
 #include "flambeau/nn/session.h"
+#include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/quantized.h"
+#include "flambeau/tensor/elements/dequantize.h"
 #include "flambeau/trace/export.h"
 
 namespace flambeau::migration {
@@ -42,16 +48,27 @@ bool is_same_shape(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+// An argument that the script takes quantized: the program takes the real numbers.
+struct QuantizedInput {
+  size_t leaf = 0;
+  DType dtype = DType::kQUInt8;
+  double scale = 1;
+  int64_t zero_point = 0;
+};
+
 // The whole script as a module: calling it runs the method.
 class ScriptRoot final : public ScriptPart {
  public:
-  ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<std::string>& notes)
+  ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<QuantizedInput> quantized,
+             Story& story)
       : ScriptPart(python_class_name(given.object.as_object().type->qualified_name())),
         given_(given),
         options_(options),
+        story_(story),
+        quantized_(std::move(quantized)),
         method_(method_of(given.object, given.method)),
         before_(given.object),
-        calls_(*this, notes),
+        calls_(*this, story),
         pool_(1) {
     add_state(given.object, slots_);
     const auto training = given.object.as_object().type->find_attribute("training");
@@ -69,16 +86,10 @@ class ScriptRoot final : public ScriptPart {
   }
 
   nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) override {
-    std::vector<IValue> arguments;
-    for (size_t i = 0; i < positional.size(); ++i)
-      arguments.push_back(from_tree(positional[i], type_of(i + 1)));
-    std::vector<std::pair<std::string, IValue>> named;
-    for (const auto& [name, tree] : keywords)
-      named.emplace_back(name, from_tree(tree, type_of(place_of(name))));
-
     const Snapshot before(given_.object);
     interpreter::MachineOptions how;
     how.most_steps = options_.most_steps;
+    how.granted = static_cast<uint32_t>(interpreter::Capability::kProfiler);  // which does nothing
     how.specialize = [this](const SymInt& number) { return calls_.specialize(number); };
     BothWays flow(calls_);
     how.flow = &flow;
@@ -94,15 +105,46 @@ class ScriptRoot final : public ScriptPart {
     nn::Observer* const observer = nn::observer();
     if (observer != nullptr) observer->set_line({});
     if (observer != nullptr) observer->enter(*this, [] { return nn::Tree(); });
+    std::vector<IValue> arguments;
+    size_t leaf = 0;
+    for (size_t i = 0; i < positional.size(); ++i)
+      arguments.push_back(argument(positional[i], type_of(i + 1), leaf, machine.context()));
+    std::vector<std::pair<std::string, IValue>> named;
+    for (const auto& [name, tree] : keywords) {
+      const StateSlot* const slot = find_kept(name);
+      if (slot == nullptr) {
+        named.emplace_back(name, argument(tree, type_of(place_of(name)), leaf, machine.context()));
+      } else {
+        slot->object->slots.at(slot->index) =
+            argument(tree, slot->object->type->attributes.at(slot->index).type, leaf, machine.context());
+      }
+    }
     const IValue result = run(machine, flow, std::move(arguments), named);
     take_written_state(before);
     calls_.leave_all();
-    nn::Tree tree = finished(to_tree(result));
+    calls_.tell_story();
+    nn::Tree tree = finished(to_tree(result), machine.context());
+    if (!kept_.empty()) tree = with_kept(std::move(tree), machine.context());
     if (observer != nullptr) observer->leave(*this, [&] { return tree; });
     return tree;
   }
 
+  // The attributes that the run changed.
+  std::vector<StateSlot> changed() const { return changed_; }
+  // "layer1_count" of "layer1.count".
+  static std::string argument_of(const StateSlot& slot) {
+    std::string name = slot.name;
+    std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+  }
+  // These become arguments.
+  void keep(std::vector<StateSlot> slots) { kept_ = std::move(slots); }
+
  private:
+  const StateSlot* find_kept(const std::string& name) const {
+    const auto found = std::ranges::find(kept_, name, argument_of);
+    return found == kept_.end() ? nullptr : &*found;
+  }
   const Type& type_of(size_t index) const {
     static const Type any = TypeKind::kAny;
     const auto& arguments = method_.signature().arguments;
@@ -139,15 +181,25 @@ class ScriptRoot final : public ScriptPart {
                                 printable(given_.method), printable(held.kind_name()), printable(slot.name)),
                     "a program keeps the tensors that it has; migrate a method that does not change it");
       }
-      const Tensor& now = held.as_tensor();
+      const Tensor& kept = held.as_tensor();
+      const Tensor now = ops::is_quantized(kept) ? ops::integers_of(kept) : kept;
       if (now.storage() == slot.tensor->storage()) continue;
       if (!is_same_shape(now, *slot.tensor)) {
-        throw Error(ErrorCode::kUnsupported,
-                    fmt::format("the method '{}' puts a tensor of another size or type in the place of '{}'",
-                                printable(given_.method), printable(slot.name)),
-                    "run the module once so that it has its final size, and save it then");
+        if (options_.forgets_changes) continue;
+        story_.resized.push_back(slot.name);
+        continue;
       }
       *slot.tensor = calls_.as_tensor(now);
+    }
+    if (!story_.resized.empty()) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("the method '{}' puts a tensor of another size or type in the place of '{}'",
+                              printable(given_.method), printable(story_.resized.front())),
+                  "run the module once so that it has its final size, and save it then");
+    }
+    if (options_.changes_as_arguments) {
+      changed_ = before.changed_attributes(slots_);
+      return;
     }
     const std::vector<std::string> changes = before.changes(slots_);
     if (!changes.empty() && !options_.forgets_changes) {
@@ -158,35 +210,151 @@ class ScriptRoot final : public ScriptPart {
     }
   }
 
+  // What stands in the attributes that are arguments, after the run.
+  nn::Tree with_kept(nn::Tree result, ops::Context& context) {
+    json::Array names;
+    std::vector<TreeSpec> specs;
+    std::vector<Value> leaves;
+    for (const StateSlot& slot : kept_) {
+      nn::Tree tree = finished(to_tree(slot.object->slots.at(slot.index)), context);
+      names.emplace_back(argument_of(slot));
+      specs.push_back(std::move(tree.spec));
+      leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+    }
+    const nn::Tree both[] = {std::move(result), {TreeSpec::dict(names, std::move(specs)), std::move(leaves)}};
+    return nn::Tree::tuple(both);
+  }
+
   // Numbers made of sizes are numbers, those that stand for tensors become some.
-  nn::Tree finished(nn::Tree tree) {
+  nn::Tree finished(nn::Tree tree, ops::Context& context) {
     for (Value& leaf : tree.leaves) {
-      if (const Tensor* const tensor = leaf.get_if<Tensor>(); tensor != nullptr && tensor->defined())
-        leaf = calls_.as_tensor(*tensor);
+      Tensor* const tensor = leaf.get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      *tensor = ops::is_quantized(*tensor) ? ops::call(context, "aten::dequantize.self", *tensor)
+                                           : calls_.as_tensor(*tensor);
     }
     return tree;
   }
 
+  // What the script takes as a quantized tensor comes as the real numbers.
+  IValue argument(const nn::Tree& given, const Type& type, size_t& leaf, ops::Context& context) {
+    nn::Tree tree = given;
+    for (Value& value : tree.leaves) {
+      const QuantizedInput* const wanted = find_quantized(leaf++);
+      if (wanted == nullptr) continue;
+      value = ops::call(context, "aten::quantize_per_tensor", value.tensor(), wanted->scale,
+                        wanted->zero_point, wanted->dtype);
+    }
+    return from_tree(tree, type);
+  }
+  const QuantizedInput* find_quantized(size_t leaf) const {
+    for (const QuantizedInput& input : quantized_) {
+      if (input.leaf == leaf) return &input;
+    }
+    return nullptr;
+  }
+
   const ScriptCall& given_;
   const TraceOptions& options_;
+  Story& story_;
+  const std::vector<QuantizedInput> quantized_;
   const script::Function& method_;
   Snapshot before_;  // first, so that all is put back last
   TracedCalls calls_;
   ThreadPool pool_;
   std::vector<StateSlot> slots_;
+  std::vector<StateSlot> changed_, kept_;
 };
 
 }  // namespace
 
-graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options,
-                                    std::vector<std::string>& notes) {
+namespace {
+
+// Nothing varies.
+trace::ShapeSpec fixed_shape(const nn::Tree& tree) {
+  if (tree.spec.is_leaf()) return {};
+  std::vector<trace::ShapeSpec> items;
+  for (const nn::Tree& child : tree.children()) items.push_back(fixed_shape(child));
+  if (tree.spec.kind() == TreeKind::kList) return trace::ShapeSpec::list(std::move(items));
+  if (tree.spec.kind() == TreeKind::kTuple) return trace::ShapeSpec::tuple(std::move(items));
+  std::vector<std::pair<std::string, trace::ShapeSpec>> named;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const json::Value& key = tree.spec.keys()[i];
+    named.emplace_back(key.is_string() ? key.as_string() : json::dump(key), std::move(items[i]));
+  }
+  return trace::ShapeSpec::dict(std::move(named));
+}
+
+}  // namespace
+
+graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& options, Story& story) {
   nn::Session session({.threads = 1, .library = call.library});
-  ScriptRoot root(call, options, notes);
+  std::vector<QuantizedInput> quantized;
+  size_t leaf = 0;
+  const auto given = [&](const IValue& value) {
+    nn::Tree tree = to_tree(value);
+    for (Value& item : tree.leaves) {
+      const size_t at = leaf++;
+      Tensor* const tensor = item.get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      if (tensor->layout() != Layout::kStrided) {
+        throw Error(ErrorCode::kUnsupported, fmt::format("an argument is sparse: {}", tensor->summary()),
+                    "programs take dense tensors: give the dense one, if the script takes it");
+      }
+      if (!ops::is_quantized(*tensor)) continue;
+      const Quantizer& quantizer = ops::quantizer_of(*tensor);
+      if (quantizer.is_per_channel()) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the argument {} is quantized per channel", tensor->summary()),
+                    "give it quantized per tensor, or as real numbers");
+      }
+      quantized.push_back({at, tensor->dtype(), quantizer.scale, quantizer.zero_point});
+      story.notes.push_back(
+          fmt::format("an argument is quantized ({}, scale {}, zero point {}): the program takes "
+                      "the real numbers and quantizes them so",
+                      dtype_name(tensor->dtype()), quantizer.scale, quantizer.zero_point));
+      *tensor = dequantize(*tensor);
+    }
+    return tree;
+  };
   std::vector<nn::Tree> positional;
-  for (const IValue& value : call.positional) positional.push_back(to_tree(value));
+  for (const IValue& value : call.positional) positional.push_back(given(value));
   nn::Keywords keywords;
-  for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, to_tree(value));
-  return trace::trace_module(root, positional, keywords, {.dynamic = options.dynamic});
+  for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, given(value));
+  const auto traced = [&](ScriptRoot& root, const trace::DynamicShapes& dynamic) {
+    return trace::trace_module(root, positional, keywords,
+                               {.dynamic = dynamic, .is_like_pytorch = options.is_like_pytorch});
+  };
+  std::vector<StateSlot> changed;
+  if (options.changes_as_arguments) {
+    Story first;
+    ScriptRoot root(call, options, quantized, first);
+    traced(root, options.dynamic);
+    changed = root.changed();
+  }
+  if (!changed.empty()) {
+    // Integers may be others in each run.
+    std::vector<std::pair<std::string, trace::ShapeSpec>> free;
+    if (options.dynamic.is_empty()) {
+      const std::vector<std::string> names = ScriptRoot(call, options, quantized, story).argument_names();
+      for (size_t i = 0; i < positional.size() && i < names.size(); ++i)
+        free.emplace_back(names[i], fixed_shape(positional[i]));
+      for (const auto& [name, tree] : keywords) free.emplace_back(name, fixed_shape(tree));
+    }
+    for (const StateSlot& slot : changed) {
+      const IValue& value = slot.object->slots.at(slot.index);
+      story.kept.push_back({ScriptRoot::argument_of(slot), slot.name, value});
+      keywords.emplace_back(story.kept.back().argument, given(value));
+      free.emplace_back(story.kept.back().argument, value.is(IValue::Tag::kInt)
+                                                        ? trace::ShapeSpec(trace::Dim::AUTO)
+                                                        : fixed_shape(keywords.back().second));
+    }
+    ScriptRoot root(call, options, std::move(quantized), story);
+    root.keep(std::move(changed));
+    return traced(root, options.dynamic.with(std::move(free)));
+  }
+  ScriptRoot root(call, options, std::move(quantized), story);
+  return traced(root, options.dynamic);
 }
 
 }  // namespace flambeau::migration

@@ -97,21 +97,21 @@ class ScriptProgram : public testing::Test {
     slots = {false, filled({1}, 2), filled({1}, 0), 3};
   }
   graph::ExportedProgram trace(const std::string& method, const Tensor& x, const TraceOptions& options = {}) {
-    notes_.clear();
+    story_ = {};
     return trace_script({.unit = unit_,
                          .library = std::make_shared<const ops::Library>(),
                          .object = object_,
                          .method = method,
                          .positional = {x},
                          .keywords = {}},
-                        options, notes_);
+                        options, story_);
   }
   const TraceOptions any_batch_ = {.dynamic = {{"x", {{0, trace::Dim("batch")}}}}};
 
   std::shared_ptr<script::Unit> unit_ = std::make_shared<script::Unit>(
       std::make_shared<const script::OperatorTable>(std::make_shared<const SchemaTable>()));
   IValue object_;
-  std::vector<std::string> notes_;
+  Story story_;
 };
 
 TEST_F(ScriptProgram, UnrollsLoopsAndKeepsSizesFree) {
@@ -131,7 +131,7 @@ TEST_F(ScriptProgram, FollowsNumbersThatAreTensors) {
 
 TEST_F(ScriptProgram, WritesBuffersAndKnowsElementsOfTheFile) {
   runtime::Program program(trace("counts", filled({2}, 10)));
-  EXPECT_EQ(notes_.size(), 0U);  // what was looked at was made of a parameter
+  EXPECT_EQ(story_.notes.size(), 0U);  // what was looked at was made of a parameter
   EXPECT_EQ(program.run({filled({2}, 10)}).at(0).tensor().data<float>()[0], 11);
   EXPECT_EQ(program.run({filled({2}, 10)}).at(0).tensor().data<float>()[0], 12);
   // The module itself is as before.

@@ -8,6 +8,8 @@
 #include "flambeau/base/error.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/library.h"
+#include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/script/unit.h"
 
 namespace flambeau::migration {
@@ -17,6 +19,8 @@ using Tag = IValue::Tag;
 
 constexpr size_t kMostModules = 200'000;
 constexpr size_t kMostModuleDepth = 400;
+// Where PyTorch's quantized layers have their weights.
+constexpr std::string_view kPackedParams = "_packed_params";
 
 std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : fmt::format("{}.{}", path, name);
@@ -66,6 +70,12 @@ void ScriptPart::add_object(const IValue& value, const std::string& path, Walk& 
     const script::Attribute& attribute = object.type->attributes[i];
     const IValue& held = object.slots[i];
     if (is_module(held)) {
+      if (attribute.name == kPackedParams) {
+        // A layer keeps its packed weights in a module of their own: they are the layer's.
+        for (const IValue& part : held.as_object().slots) {
+          if (part.is(Tag::kNative)) add_packed(part, attribute.name);
+        }
+      }
       // One that is known is entered again all the same: its modules have several names then.
       const auto known = walk.known.find(held.identity());
       if (known != walk.known.end()) {
@@ -81,12 +91,20 @@ void ScriptPart::add_object(const IValue& value, const std::string& path, Walk& 
       add_module(registered_name(attribute.name), part);
       continue;
     }
+    const bool is_of_layer = path == kPackedParams || path.ends_with(fmt::format(".{}", kPackedParams));
+    if (held.is(Tag::kNative) && !is_of_layer) add_packed(held, attribute.name);
     if (!held.is(Tag::kTensor) || !held.as_tensor().defined()) continue;
     Tensor tensor = held.as_tensor();
     if (tensor.layout() != Layout::kStrided) continue;  // a constant, where it is used
+    if (ops::is_quantized(tensor)) {
+      // The program has its integers, which lie in the same storage.
+      if (dtype_info(tensor.dtype()).per_byte > 1) continue;
+      tensor = ops::integers_of(tensor);
+    }
     // The tracer knows tensors by their storage: another view of one that is known becomes a copy.
     const auto [place, is_new] = walk.storages.try_emplace(tensor.storage().get(), tensor);
     if (!is_new && !nn::is_same_tensor(place->second, tensor)) {
+      if (ops::is_quantized(held.as_tensor())) continue;
       tensor = ops::call(nn::current(), "aten::clone", held.as_tensor());
       tensor.set_requires_grad(held.as_tensor().requires_grad());
       object.slots[i] = IValue(tensor);
@@ -102,6 +120,40 @@ void ScriptPart::add_object(const IValue& value, const std::string& path, Walk& 
         {joined(path, registered_name(attribute.name)), &object, i, &slot, attribute.is_parameter});
   }
   walk.open.erase(value.identity());
+}
+
+// Packed weights are what they were packed of, by the names that layers have for these.
+void ScriptPart::add_packed(const IValue& held, const std::string& name) {
+  const Object& object = held.as_native().object;
+  const ops::ObjectClass* const type = nn::current().library().find_class(object.class_name);
+  if (type == nullptr || type->state == nullptr) return;
+  const auto add = [&](const std::string& part, const Tensor& tensor) {
+    const std::string full = name == kPackedParams ? part : fmt::format("{}_{}", registered_name(name), part);
+    const bool is_taken =
+        std::ranges::any_of(own_buffers(), [&](const auto& known) { return known.name == full; });
+    if (tensor.layout() != Layout::kStrided || dtype_info(tensor.dtype()).per_byte > 1 || is_taken) return;
+    add_buffer(full, tensors_.emplace_back(ops::is_quantized(tensor) ? ops::integers_of(tensor) : tensor),
+               true);
+  };
+  const auto visit = [&](const Value& value, auto&& self) -> void {
+    if (const ValueList* const list = value.get_if<ValueList>()) {
+      for (const Value& item : *list) self(item, self);
+    }
+    if (const TensorList* const list = value.get_if<TensorList>()) {
+      for (const Tensor& item : *list) self(Value(item), self);
+    }
+    const Tensor* const tensor = value.get_if<Tensor>();
+    if (tensor == nullptr || !tensor->defined()) return;
+    if (const Quantizer* const quantizer = tensor->quantizer()) {
+      add("weight", *tensor);
+      if (!quantizer->is_per_channel()) return;
+      add("weight_scale", quantizer->scales);
+      add("weight_zero_point", quantizer->zero_points);
+    } else if (tensor->dtype() == DType::kFloat32) {
+      add(tensor->dim() == 1 ? "bias" : "weight", *tensor);
+    }
+  };
+  visit(type->state(object), visit);
 }
 
 std::string python_class_name(std::string_view qualified_name) {
@@ -178,6 +230,47 @@ Snapshot::~Snapshot() {
   }
 }
 
+bool Snapshot::is_changed(const Held& held) const {
+  if (held.value.is(Tag::kList)) {
+    const std::vector<IValue>& items = held.value.items();
+    return items.size() != held.items.size() ||
+           !std::equal(items.begin(), items.end(), held.items.begin(), is_same_value);
+  }
+  if (held.value.is(Tag::kDict)) {
+    const auto entries = held.value.as_dict().items.entries();
+    return !std::equal(entries.begin(), entries.end(), held.entries.begin(), held.entries.end(),
+                       [](const auto& a, const auto& b) {
+                         return is_same_value(a.key, b.key) && is_same_value(a.value, b.value);
+                       });
+  }
+  return false;
+}
+
+std::vector<StateSlot> Snapshot::changed_attributes(const std::vector<StateSlot>& known) const {
+  std::vector<std::string> containers;
+  for (const Held& held : held_) {
+    if (is_changed(held)) containers.push_back(held.path);
+  }
+  std::vector<StateSlot> found;
+  for (const Held& held : held_) {
+    if (!is_module(held.value)) continue;
+    script::ObjectBox& object = held.value.as_object();
+    for (size_t i = 0; i < held.items.size() && i < object.slots.size(); ++i) {
+      const bool is_known = std::ranges::any_of(
+          known, [&](const StateSlot& slot) { return slot.object == &object && slot.index == i; });
+      if (is_known) continue;
+      const std::string path = fmt::format("{}.{}", held.path, object.type->attributes.at(i).name);
+      const bool has_changed_part = std::ranges::any_of(containers, [&](const std::string& container) {
+        return container == path || container.starts_with(path + "[");
+      });
+      if (is_same_value(held.items[i], object.slots[i]) && !has_changed_part) continue;
+      found.push_back({.name = path.substr(std::string_view("self.").size()), .object = &object, .index = i});
+    }
+  }
+  std::ranges::sort(found, {}, &StateSlot::name);
+  return found;
+}
+
 std::vector<std::string> Snapshot::changes(const std::vector<StateSlot>& known) const {
   std::vector<std::string> found;
   const auto is_known = [&](const script::ObjectBox& object, size_t index) {
@@ -192,18 +285,8 @@ std::vector<std::string> Snapshot::changes(const std::vector<StateSlot>& known) 
         found.push_back(fmt::format("{}.{} ({})", held.path, printable(object.type->attributes.at(i).name),
                                     printable(object.slots[i].kind_name())));
       }
-    } else if (held.value.is(Tag::kList)) {
-      const std::vector<IValue>& items = held.value.items();
-      if (items.size() != held.items.size() ||
-          !std::equal(items.begin(), items.end(), held.items.begin(), is_same_value))
-        found.push_back(fmt::format("{} ({})", held.path, printable(held.value.kind_name())));
-    } else if (held.value.is(Tag::kDict)) {
-      const auto entries = held.value.as_dict().items.entries();
-      const bool is_same = std::equal(entries.begin(), entries.end(), held.entries.begin(),
-                                      held.entries.end(), [](const auto& a, const auto& b) {
-                                        return is_same_value(a.key, b.key) && is_same_value(a.value, b.value);
-                                      });
-      if (!is_same) found.push_back(fmt::format("{} ({})", held.path, printable(held.value.kind_name())));
+    } else if (is_changed(held)) {
+      found.push_back(fmt::format("{} ({})", held.path, printable(held.value.kind_name())));
     }
   }
   return found;

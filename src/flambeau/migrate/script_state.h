@@ -38,6 +38,7 @@ class ScriptPart : public nn::Module {
  private:
   struct Walk;
   void add_object(const IValue& object, const std::string& path, Walk& walk);
+  void add_packed(const IValue& held, const std::string& name);
 
   std::string type_;
   std::deque<Tensor> tensors_;  // what is registered must not move
@@ -57,6 +58,9 @@ class Snapshot {
 
   // Where something else stands than before, besides what `known` has: "self.layer1.count (int)".
   std::vector<std::string> changes(const std::vector<StateSlot>& known) const;
+  // The attributes of modules in which something is other than before: a number, or a list or a dict that is
+  // changed in place. Named from the module on: "layer1.count".
+  std::vector<StateSlot> changed_attributes(const std::vector<StateSlot>& known) const;
 
  private:
   struct Held {
@@ -66,6 +70,8 @@ class Snapshot {
     std::vector<script::DictItems::Entry> entries;
     Tensor tensor;
   };
+  bool is_changed(const Held& held) const;
+
   std::vector<Held> held_;
 };
 

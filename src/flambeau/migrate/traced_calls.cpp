@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "flambeau/base/error.h"
-#include "flambeau/migrate/data_numbers.h"
+#include "flambeau/graph/text/names.h"
 #include "flambeau/migrate/number_rules.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
+#include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/value/schema.h"
 
 namespace flambeau::migration {
@@ -52,37 +54,22 @@ std::string line_text(const interpreter::TraceFrame& frame) {
                      printable(range.source->line_text(range.start)));
 }
 
+bool is_native(const Type& type) { return type.is(TypeKind::kClass); }
+
+// Packed weights, or lists of them.
+bool has_packed(const Value& value) {
+  if (const ValueList* const list = value.get_if<ValueList>()) return std::ranges::any_of(*list, has_packed);
+  const Object* const object = value.get_if<Object>();
+  return object != nullptr && nn::current().library().find_class(object->class_name) != nullptr;
+}
+
 bool is_number_tensor(const Tensor& tensor) { return tensor.defined() && tensor.symbol() != nullptr; }
 
 }  // namespace
 
-bool is_fake(const Tensor& tensor) {
-  return tensor.is_traced() ||
-         (tensor.storage() != nullptr && tensor.storage()->is_meta() && !tensor.device().is_meta());
-}
-
-bool is_from_data(const SymInt& number) {
-  if (number.is_literal()) return false;
-  return std::ranges::any_of(symbolic::free_symbols(number.expr()),
-                             [](const symbolic::Expr& symbol) { return symbol.name().starts_with('u'); });
-}
+bool is_fake(const Tensor& tensor) { return ops::lacks_elements(tensor); }
 
 // ---- where the script is
-
-Error TracedCalls::located(const Error& error) const {
-  if (machine == nullptr) return error;
-  return interpreter::ScriptError(error, {}, machine->where());
-}
-
-void TracedCalls::note_condition(const Tensor& flag, const symbolic::Expr& condition) {
-  conditions_.insert_or_assign(flag.storage().get(), std::pair(flag.storage(), condition));
-}
-
-std::optional<symbolic::Expr> TracedCalls::condition_of(const Tensor& flag) const {
-  const auto found = conditions_.find(flag.storage().get());
-  if (found == conditions_.end()) return {};
-  return found->second.second;
-}
 
 void TracedCalls::tell_place() {
   nn::Observer* const observer = nn::observer();
@@ -92,7 +79,10 @@ void TracedCalls::tell_place() {
   constexpr size_t kMostFrames = 20;
   for (size_t i = frames.size() > kMostFrames ? frames.size() - kMostFrames : 0; i < frames.size(); ++i)
     lines += line_text(frames[i]);
-  observer->set_line(std::move(lines));
+  observer->set_line(lines);
+  place_.clear();
+  for (const interpreter::TraceFrame& frame : frames)
+    place_ += fmt::format("{}:{}|", frame.function, frame.range ? frame.range.start : 0);
   const std::string& path = frames.empty() ? path_ : frames.back().module_path;
   if (path == path_ && !open_.empty() == !path.empty()) return;
   // From "a.b.c" to "a.d": out of c and b, into d.
@@ -162,20 +152,36 @@ int64_t TracedCalls::specialize(const SymInt& number) {
   nn::Observer* const observer = nn::observer();
   if (observer != nullptr) {
     tell_place();
-    if (const std::optional<int64_t> value = observer->specialize(number)) return *value;
+    if (const std::optional<int64_t> value = observer->specialize(number)) {
+      note(story_.specialized, fmt::format("a size is fixed to {}, as in the example", *value));
+      return *value;
+    }
   }
   throw Error(ErrorCode::kUnsupported,
               "a number that comes from data is used where the program needs a fixed one",
               "compute with tensors here, or fix the number");
 }
 
-void TracedCalls::note_look(const Tensor& tensor) {
-  if (is_fake(tensor) || machine == nullptr) return;
-  const std::vector<interpreter::TraceFrame> frames = machine->where();
+void TracedCalls::note(std::vector<std::string>& texts, const std::string& what) {
+  const std::vector<interpreter::TraceFrame> frames =
+      machine == nullptr ? std::vector<interpreter::TraceFrame>() : machine->where();
   if (frames.empty()) return;
-  std::string text =
-      fmt::format("elements of a tensor of the file were looked at:\n{}", line_text(frames.back()));
-  if (noted_.insert(text).second) notes_.push_back(std::move(text));
+  std::string text = fmt::format("{}:\n{}", what, line_text(frames.back()));
+  if (noted_.insert(text).second) texts.push_back(std::move(text));
+}
+
+void TracedCalls::note_look(const Tensor& tensor) {
+  if (!is_fake(tensor)) note(story_.notes, "elements of a tensor of the file were looked at");
+}
+
+void TracedCalls::tell_story() {
+  std::map<std::string, size_t> lines;
+  for (const auto& [place, runs] : runs_) {
+    if (runs.count > 1) lines[runs.line] = std::max(lines[runs.line], runs.count);
+  }
+  for (const auto& [line, count] : lines)
+    story_.unrolled.push_back(fmt::format("ran {} times, and is in the program as often:\n{}", count, line));
+  runs_.clear();
 }
 
 void TracedCalls::note_writes(const ops::Operator& op, std::span<const Value> arguments) {
@@ -312,31 +318,89 @@ std::optional<std::vector<Value>> TracedCalls::read_geometry(const ops::Operator
   return ops::execute(context, op, values);
 }
 
+namespace {
+
+// Of tensors that the file has: what it gives is one of them.
+std::vector<Value> execute_known(ops::Context& context, const ops::Operator& op,
+                                 std::span<const Value> given) {
+  ops::Context plain = context.without_interceptor();
+  return ops::execute(plain, op, given);
+}
+
+}  // namespace
+
+std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, const ops::Operator& op,
+                                                        std::span<const Value> given) {
+  const auto with_steps = [&](std::vector<Value> results) {
+    visit_tensors(results, [&](const Tensor& tensor) {
+      const Quantizer* const quantizer = tensor.quantizer();
+      if (quantizer != nullptr && !quantizer->is_per_channel())
+        story_.quantization_step = std::max(story_.quantization_step, quantizer->scale);
+    });
+    return results;
+  };
+  const bool makes_object =
+      std::ranges::any_of(op.schema.returns, [](const auto& result) { return is_native(result.type); });
+  const bool is_quantized = ops::takes_quantized(given);
+  if (makes_object || (!is_quantized && ops::is_for_quantized(op))) {
+    // Scales, zero points and the weights that are packed are numbers of the program.
+    std::vector<Value> arguments(given.begin(), given.end());
+    for (size_t i = makes_object ? 0 : 1; i < arguments.size(); ++i) {
+      Tensor* const tensor = arguments[i].get_if<Tensor>();
+      if (tensor == nullptr || !tensor->defined()) continue;
+      std::optional<Tensor> real = known(*tensor);
+      if (!real) {
+        throw Error(ErrorCode::kUnsupported,
+                    fmt::format("the script quantizes with a {} that depends on the inputs",
+                                makes_object ? "weight" : "scale or zero point"),
+                    "quantize with numbers that the file has");
+      }
+      *tensor = *std::move(real);
+    }
+    const bool is_known = makes_object || !arguments.at(0).is_tensor() || !is_fake(arguments[0].tensor());
+    return with_steps(is_known ? execute_known(context, op, arguments)
+                               : ops::execute(context, op, arguments));
+  }
+  if (!is_quantized && !std::ranges::any_of(given, has_packed)) return {};
+  bool has_fake = false;
+  visit_tensors(given, [&](const Tensor& tensor) { has_fake = has_fake || is_fake(tensor); });
+  if (!has_fake) return with_steps(execute_known(context, op, given));
+  return with_steps(ops::execute(context, op, given));
+}
+
+// PyTorch writes programs as Python, where "random.from" is no name: made of others, where the operator is.
+std::optional<std::vector<Value>> TracedCalls::by_other_names(ops::Context& context, const ops::Operator& op,
+                                                              std::span<const Value> arguments) {
+  if (!graph::is_python_keyword(op.schema.name.overload)) return {};
+  const bool is_in_place = op.kind == ops::Kind::kInPlace;
+  const ops::Operator& base = is_in_place ? *op.base : op;
+  if (base.decomposition == nullptr) return {};
+  std::vector<Value> results = base.decomposition(context, arguments);
+  if (results.empty()) return {};
+  if (!is_in_place) return results;
+  ops::call(context, "aten::copy_", arguments[0].tensor(), results[0].tensor());
+  return std::vector<Value>{arguments[0]};
+}
+
 std::vector<Value> TracedCalls::traced(const ops::Operator& op, std::span<const Value> arguments) {
   ops::Context& context = nn::current();
   if (context.interceptor == nullptr) return ops::execute(context, op, arguments);
   return context.interceptor->call(context, op, arguments);
 }
 
-// The same with tensors in the place of numbers that data decides.
-const ops::Operator& TracedCalls::without_data_numbers(const ops::Operator& op,
-                                                       std::vector<Value>& arguments) {
-  for (size_t i = 0; i < arguments.size() && i < op.schema.arguments.size(); ++i) {
-    const Type& type = op.schema.arguments[i].type.without_optional();
-    if (!type.is(TypeKind::kNumber) || !arguments[i].is_tensor()) continue;
-    const ops::Operator* const other = with_tensor_number(nn::current().library(), op, arguments);
-    if (other != nullptr) return *other;
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("{} takes a number for '{}', which depends on the data of the inputs", op.name(),
-                            op.schema.arguments[i].name),
-                "compute with tensors: multiply, add or choose by torch.where");
-  }
-  return op;
-}
-
-std::vector<Value> TracedCalls::call(ops::Context& /*context*/, const ops::Operator& op,
+std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator& op,
                                      std::span<const Value> given) {
   tell_place();
+  struct Within {
+    explicit Within(size_t& given) : depth(given) { ++depth; }
+    ~Within() { --depth; }
+    size_t& depth;
+  } const within(depth_);
+  if (depth_ == 1 && !place_.empty()) {
+    Runs& runs = runs_[place_ + op.name()];
+    if (++runs.count == 2) runs.line = line_text(machine->where().back());
+  }
+  if (std::optional<std::vector<Value>> parts = in_parts(context, op, given)) return *std::move(parts);
   if (std::optional<std::vector<Value>> element = read_element(op, given)) return *std::move(element);
   if (std::optional<std::vector<Value>> made = computed_number(op, given)) return *std::move(made);
   if (std::optional<std::vector<Value>> facts = read_geometry(op, given)) return *std::move(facts);
@@ -360,6 +424,8 @@ std::vector<Value> TracedCalls::call(ops::Context& /*context*/, const ops::Opera
     if (TensorList* const tensors = arguments[i].get_if<TensorList>())
       std::ranges::for_each(*tensors, materialize);
   }
+  if (std::optional<std::vector<Value>> renamed = by_other_names(context, op, arguments))
+    return *std::move(renamed);
   const ops::Operator& called = without_data_numbers(op, arguments);
   std::vector<Value> results = traced(called, arguments);
   remember(called, arguments, results);

@@ -13,6 +13,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/script_program.h"
 #include "flambeau/migrate/script_state.h"
 #include "flambeau/ops/mechanism/context.h"
 #include "flambeau/symbolic/expr.h"
@@ -25,7 +26,7 @@ namespace flambeau::migration {
 
 class TracedCalls final : public ops::Interceptor {
  public:
-  TracedCalls(nn::Module& root, std::vector<std::string>& notes) : root_(root), notes_(notes) {}
+  TracedCalls(nn::Module& root, Story& story) : root_(root), story_(story) {}
 
   std::vector<Value> call(ops::Context& context, const ops::Operator& op,
                           std::span<const Value> arguments) override;
@@ -50,6 +51,8 @@ class TracedCalls final : public ops::Interceptor {
   Error located(const Error& error) const;
   // The elements of a state are looked at: the program relies on them.
   void note_look(const Tensor& tensor);
+  // The end of the run: what ran several times is told of.
+  void tell_story();
   // Says where the script is, to whoever traces.
   void tell_place();
   void leave_all();
@@ -57,10 +60,17 @@ class TracedCalls final : public ops::Interceptor {
  private:
   const ops::Operator& without_data_numbers(const ops::Operator& op, std::vector<Value>& arguments);
   std::vector<Value> traced(const ops::Operator& op, std::span<const Value> arguments);
+  void note(std::vector<std::string>& texts, const std::string& what);
   std::optional<std::vector<Value>> computed_number(const ops::Operator& op,
                                                     std::span<const Value> arguments);
   std::optional<std::vector<Value>> read_element(const ops::Operator& op, std::span<const Value> arguments);
   std::optional<std::vector<Value>> read_geometry(const ops::Operator& op, std::span<const Value> arguments);
+  // What computes with integers that stand for real numbers is written down in parts: programs have no such
+  // tensors, nor the objects that keep packed weights. Nothing for other calls.
+  std::optional<std::vector<Value>> in_parts(ops::Context& context, const ops::Operator& op,
+                                             std::span<const Value> arguments);
+  std::optional<std::vector<Value>> by_other_names(ops::Context& context, const ops::Operator& op,
+                                                   std::span<const Value> arguments);
   void remember(const ops::Operator& op, std::span<const Value> arguments, std::span<const Value> results);
   void note_writes(const ops::Operator& op, std::span<const Value> arguments);
   const Storage* root_of(const Tensor& tensor) const;
@@ -71,8 +81,15 @@ class TracedCalls final : public ops::Interceptor {
   };
 
   nn::Module& root_;
-  std::vector<std::string>& notes_;
+  Story& story_;
   std::unordered_set<std::string> noted_;
+  struct Runs {
+    size_t count = 0;
+    std::string line;
+  };
+  std::unordered_map<std::string, Runs> runs_;  // by the call and the calls that led to it
+  std::string place_;
+  size_t depth_ = 0;  // operators are made of others
   std::unordered_map<const Storage*, Known> known_;
   std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> bases_;
   std::unordered_set<const Storage*> written_;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/script/values/boxes.h"
+#include "flambeau/tensor/elements/dequantize.h"
 
 namespace flambeau::migration {
 namespace {
@@ -80,6 +83,16 @@ Type type_of_items(const std::vector<IValue>& items) {
 
 nn::Tree to_tree(const IValue& value) { return tree_within(value, 0); }
 
+nn::Tree to_real_tree(const IValue& value) {
+  nn::Tree tree = to_tree(value);
+  for (Value& leaf : tree.leaves) {
+    Tensor* const tensor = leaf.get_if<Tensor>();
+    if (tensor != nullptr && tensor->defined() && tensor->quantizer() != nullptr)
+      *tensor = dequantize(*tensor);
+  }
+  return tree;
+}
+
 IValue from_tree(const nn::Tree& tree, const Type& type) {
   const Type& plain = type.without_optional();
   if (tree.spec.is_leaf()) return interpreter::to_ivalue(tree.leaves.at(0), plain);
@@ -121,6 +134,22 @@ IValue from_tree(const nn::Tree& tree, const Type& type) {
     default:
       throw Error(ErrorCode::kUnsupported, fmt::format("a script cannot take {}", tree.spec.to_string()));
   }
+}
+
+IValue with_own_tensors(const IValue& value, const Type& type) {
+  nn::Tree tree = to_tree(value);
+  for (Value& leaf : tree.leaves) {
+    Tensor* const tensor = leaf.get_if<Tensor>();
+    if (tensor == nullptr || !tensor->defined() || tensor->layout() != Layout::kStrided ||
+        tensor->quantizer() != nullptr)
+      continue;
+    const Tensor from = tensor->to_contiguous();
+    Tensor copy = Tensor::zeros(from.dtype(), from.sizes());
+    const ByteSpan bytes = from.contiguous_bytes();
+    if (!bytes.empty()) std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
+    *tensor = std::move(copy);
+  }
+  return from_tree(tree, type);
 }
 
 }  // namespace flambeau::migration

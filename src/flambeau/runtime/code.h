@@ -77,6 +77,7 @@ struct MissingOperator {
   std::string target;
   std::string node;
   size_t count = 0;
+  std::string_view option;  // of the build, that would bring it; empty for none
 };
 
 // The graph must outlive the code. Operators that nobody knows are collected in `missing`; an instruction

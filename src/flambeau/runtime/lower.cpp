@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/left_out.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/runtime/code.h"
 #include "flambeau/runtime/higher_order.h"
@@ -92,7 +93,9 @@ class Lowering {
     if (found != missing_.end()) {
       ++found->count;
     } else {
-      missing_.push_back({target, std::string(node.label()), 1});
+      const OperatorName* const name = node.target.op();
+      missing_.push_back({target, std::string(node.label()), 1,
+                          name == nullptr ? std::string_view() : ops::option_left_out(name->name)});
     }
   }
 

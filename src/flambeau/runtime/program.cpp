@@ -29,14 +29,19 @@ using graph::OutputKind;
 void require_operators(const std::vector<MissingOperator>& missing) {
   if (missing.empty()) return;
   std::vector<std::string> texts;
+  std::set<std::string> options;
   for (const MissingOperator& one : missing) {
+    if (!one.option.empty()) options.insert(fmt::format("-D{}=ON", one.option));
     texts.push_back(fmt::format("{} ({} at node '{}')", one.target,
                                 one.count == 1 ? "once," : fmt::format("{} times, first", one.count),
                                 one.node));
   }
   throw Error(ErrorCode::kUnsupported,
               fmt::format("the program uses operators that are not there: {}", fmt::join(texts, ", ")),
-              "supply them: Library::add in C++, or a library of operators with --operators FILE.so");
+              options.empty()
+                  ? "supply them: Library::add in C++, or a library of operators with --operators FILE.so"
+                  : fmt::format("this build of Flambeau has left some out: build it with {}",
+                                fmt::join(options, " ")));
 }
 
 // What an author has stated must not be passed over in silence.
@@ -109,7 +114,7 @@ struct Program::State {
     require_operators(missing);
     is_written = passes::written_inputs(program.graph(), *library);
     bind_weights();
-    copy_small_weights();
+    if (options.live_weights.empty()) copy_small_weights();
     may_plan = options.plan;
     backend = options.backend ? std::move(options.backend) : backends::make_backend();
     has_symbols = std::ranges::any_of(interface.inputs, [](const graph::Leaf& leaf) {
@@ -122,6 +127,12 @@ struct Program::State {
     for (const graph::OutputSpec& output : program.signature.outputs) {
       const auto found = weight_names.find(output.target);
       if (found != weight_names.end()) is_changed[found->second] = true;
+    }
+    for (const std::string& name : options.live_weights) {
+      const auto found = weight_names.find(name);
+      if (found == weight_names.end()) continue;
+      is_changed[found->second] = true;
+      live.insert(found->second);
     }
     changed_count = static_cast<size_t>(std::ranges::count(is_changed, true));
   }
@@ -338,9 +349,14 @@ struct Program::State {
                     fmt::format("the program changes an input of {} to {}", to.summary(), from.summary()));
       }
     }
+    for (const auto& [index, tensor] : changed) {
+      if (live.contains(index)) copies.emplace_back(tensor, weights[index]);  // which stays where it is
+    }
     for (const auto& [from, to] : copies) ops::copy_into(context, from, to);
     const std::lock_guard lock(state_mutex);
-    for (auto& [index, tensor] : changed) weights[index] = std::move(tensor);
+    for (auto& [index, tensor] : changed) {
+      if (!live.contains(index)) weights[index] = std::move(tensor);
+    }
     return given;
   }
 
@@ -377,6 +393,7 @@ struct Program::State {
   std::atomic<bool> has_planned = false;
   std::vector<bool> is_changed;  // beside weights: runs update them
   size_t changed_count = 0;
+  std::set<size_t> live;  // those of live_weights
   std::shared_ptr<const backends::Backend> backend;
   backends::PackedWeights packed;
   PlanCache plans;

@@ -302,6 +302,14 @@ std::vector<ShapeSpec> DynamicShapes::resolve(std::span<const InputArgument> arg
   return result;
 }
 
+DynamicShapes DynamicShapes::with(std::vector<std::pair<std::string, ShapeSpec>> more) const {
+  DynamicShapes result = *this;
+  if (result.form_ == Form::kEmpty) result.form_ = Form::kByName;
+  for (auto& [name, spec] : more)
+    result.specs_.emplace_back(form_ == Form::kByPosition ? std::string() : std::move(name), std::move(spec));
+  return result;
+}
+
 DynamicShapes DynamicShapes::of_examples(std::span<const InputArgument> example,
                                          std::span<const std::vector<InputArgument>> others) {
   std::vector<ShapeSpec> leaves;

@@ -136,7 +136,7 @@ void InputShapes::check_guards(DimSolver& solver) {
   const size_t count = env_.guards().size();
   for (size_t i = 0; i < count; ++i) {
     const ShapeGuard guard = env_.guards()[i];
-    if (env_.known_from_ranges(guard.condition)) continue;
+    if (env_.known_from_ranges(guard.condition) || env_.is_proved(guard.condition)) continue;
     const Expr condition = env_.simplify(guard.condition);
     if (std::ranges::find(issued, condition) != issued.end()) continue;
     issued.push_back(condition);
@@ -216,6 +216,7 @@ bool InputShapes::passes_with(const std::vector<SuggestedFix>& fixes,
     }
     ShapeEnv env;
     env.set_prefers_assertions(env_.prefers_assertions());
+    env.set_like_pytorch(env_.is_like_pytorch());
     InputShapes again(env, leaves_, std::move(specs));
     std::map<std::string, Expr> values;
     for (size_t i = 0; i < leaves_.size(); ++i) {

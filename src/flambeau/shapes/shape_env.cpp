@@ -142,6 +142,8 @@ bool ShapeEnv::answer(const Expr& given, std::optional<bool> fallback) {
     guard = without_unbacked(condition);
     if (has_unbacked(guard)) {
       if (fallback) return *fallback;
+      if (is_proved(condition)) return true;
+      if (is_proved(symbolic::not_(condition))) return false;
       throw_data_dependent(condition);
     }
   }

@@ -84,6 +84,13 @@ class ShapeEnv : public symbolic::Decider {
   void set_prefers_assertions(bool prefers) { prefers_assertions_ = prefers; }
   bool prefers_assertions() const { return prefers_assertions_; }
 
+  // Nothing is seen that PyTorch's solver does not see: conditions that hold for all sizes, and would have to
+  // be proved, and recurrent layers over any number of steps are refused as there. For comparison.
+  void set_like_pytorch(bool is_like) { is_like_pytorch_ = is_like; }
+  bool is_like_pytorch() const { return is_like_pytorch_; }
+  // Is it proved that the condition holds for every size in the ranges?
+  bool is_proved(const symbolic::Expr& condition) const;
+
   // Says which line of the model is running; called when a guard or an assertion is made.
   void set_where(Where where) { where_ = std::move(where); }
   std::string where() const { return where_ ? where_() : std::string(); }
@@ -180,6 +187,7 @@ class ShapeEnv : public symbolic::Decider {
 
   Where where_;
   bool prefers_assertions_ = false;
+  bool is_like_pytorch_ = false;
   bool is_tracing_ = true;
   std::vector<std::unique_ptr<SymbolInfo>> symbols_;
   std::unordered_map<std::string, SymbolInfo*> by_name_;

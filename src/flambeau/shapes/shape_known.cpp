@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "flambeau/shapes/proof.h"
 #include "flambeau/shapes/shape_env.h"
 #include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/forms/condition.h"
@@ -203,6 +204,14 @@ std::optional<bool> ShapeEnv::known_from_ranges(const Expr& condition) {
   const std::optional<Expr> result = evaluate_static(condition, false);
   if (!result) return std::nullopt;
   return result->kind() == Kind::kTrue;
+}
+
+bool ShapeEnv::is_proved(const Expr& condition) const {
+  if (is_like_pytorch_) return false;
+  return trace::is_proved(condition, [this](std::string_view name) -> std::optional<ValueRange> {
+    const SymbolInfo* const found = find(name);
+    return found == nullptr ? std::nullopt : std::optional(found->range);
+  });
 }
 
 Expr ShapeEnv::without_unbacked(const Expr& condition) {

@@ -84,6 +84,7 @@ class Exporter {
         tracer_(program_.graph(), env_),
         flow_(env_) {
     env_.tracer = &tracer_;
+    env_.set_like_pytorch(options.is_like_pytorch);
     env_.set_where([this] { return stack_.line(); });
     tracer_.lift = [this](const Tensor& tensor) -> graph::Value& { return lift(tensor); };
     tracer_.merges_strides = true;

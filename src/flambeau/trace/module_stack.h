@@ -23,8 +23,8 @@ class ModuleStack : public nn::Observer {
   void check(const symbolic::Expr& condition, const std::string& message) override {
     if (on_check) on_check(condition, message);
   }
-  void set_line(std::string line) override {
-    line_ = std::move(line);
+  void set_line(const std::string& line) override {
+    line_ = line;
     has_own_lines_ = true;
   }
   bool has_own_lines() const { return has_own_lines_; }

@@ -37,21 +37,21 @@ graph::Value* Tracer::find(const Tensor& tensor) const {
   return found == slots_.end() ? nullptr : found->second.value;
 }
 
-graph::Value& Tracer::add_tensor_value(std::string name, const Tensor& tensor) {
-  graph::Value& value = graph_.add_value(std::move(name), graph::TensorMeta{});
+graph::Value& Tracer::add_tensor_value(const std::string& name, const Tensor& tensor) {
+  graph::Value& value = graph_.add_value(name, graph::TensorMeta{});
   tensors_.emplace_back(&value, tensor);
   return value;
 }
 
-graph::Value& Tracer::add_input(std::string name, const Tensor& tensor) {
-  graph::Value& value = add_tensor_value(std::move(name), tensor);
+graph::Value& Tracer::add_input(const std::string& name, const Tensor& tensor) {
+  graph::Value& value = add_tensor_value(name, tensor);
   graph_.add_input(Argument::tensor(value));
   hold(tensor, value);
   return value;
 }
 
-graph::Value& Tracer::add_number_input(std::string name, const Expr& expr) {
-  graph::Value& value = graph_.add_value(std::move(name), graph::SymInt());
+graph::Value& Tracer::add_number_input(const std::string& name, const Expr& expr) {
+  graph::Value& value = graph_.add_value(name, graph::SymInt());
   graph_.add_input(Argument::sym_int(value));
   symbols_.emplace(expr, &value);
   numbers_.emplace_back(&value, expr);

@@ -35,8 +35,8 @@ class Tracer : public ops::Interceptor {
                           std::span<const Value> arguments) override;
 
   // A tensor that the graph gets from outside: from now on its storage stands for that value.
-  graph::Value& add_input(std::string name, const Tensor& tensor);
-  graph::Value& add_number_input(std::string name, const symbolic::Expr& expr);
+  graph::Value& add_input(const std::string& name, const Tensor& tensor);
+  graph::Value& add_number_input(const std::string& name, const symbolic::Expr& expr);
   // Sizes that are symbols alone, met for the first time, can be read from the tensor with that value.
   void bind_symbols(const Tensor& tensor, graph::Value& value);
   // What a tensor that nobody knows becomes: called once for each, it gives the input that holds it.
@@ -140,11 +140,11 @@ class Tracer : public ops::Interceptor {
   graph::SymBool describe_condition(const symbolic::Expr& condition) const;
   graph::SymInt describe_number(const symbolic::Expr& expr);
   void add_node(const ops::Operator& op, std::span<const Value> arguments, std::vector<Value>& results);
-  // PyTorch's operators over sequences are loops: the number of steps is the example's.
+  // PyTorch traces operators over sequences as loops: the number of steps is the example's there.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
   void join_equal_numbers();
   void hold(const Tensor& tensor, graph::Value& value);
-  graph::Value& add_tensor_value(std::string name, const Tensor& tensor);
+  graph::Value& add_tensor_value(const std::string& name, const Tensor& tensor);
   graph::Argument tensor_argument(const Tensor& tensor);
   graph::Value& symbol_value(const symbolic::Expr& expr);
   graph::Value& computed_value(std::string_view function, const symbolic::Expr& a, const symbolic::Expr& b,

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/text/names.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/shapes/shape_env.h"
@@ -43,7 +44,9 @@ size_t shown_count(const Schema& schema, std::span<const Value> arguments) {
   size_t count = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (schema.arguments[i].is_kwarg_only) continue;
-    if (!schema.arguments[i].default_value || !is_same(arguments[i], ops::default_argument(schema, i)))
+    // PyTorch does not load a call that leaves out an argument whose name is a keyword of Python ("from").
+    if (!schema.arguments[i].default_value || graph::is_python_keyword(schema.arguments[i].name) ||
+        !is_same(arguments[i], ops::default_argument(schema, i)))
       count = i + 1;
   }
   return count;
@@ -219,6 +222,7 @@ void Tracer::add_node(const ops::Operator& op, std::span<const Value> arguments,
 }
 
 void Tracer::fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments) {
+  if (!env_.is_like_pytorch()) return;
   const std::optional<ops::RecurrentCall> call = op.facts().as<ops::RecurrentCall>(arguments);
   if (call && call->input->is_traced()) env_.specialize(shape_of(*call->input).sizes[call->sequence_dim()]);
 }

@@ -1,10 +1,11 @@
 // Makes the calls that PyTorch's own tests made, and compares what they give:
 //   script_calls [--sample N] [--only NAME] [--show TEXT] [--code] [--verbose] [--errors] [--states FOLDER]
-//                FOLDER
+//                [--bytecode] FOLDER
 // FOLDER has archives/<id>.pt and calls/<n>.pt, dicts of "archive", "method", "args", "kwargs", "result" or
 // "error", "args_after", "rng", "more" (pairs of arguments and results of further calls). Prints what went
 // wrong by kind, and totals. --show: each one of the kinds with that text in their names. --code: what the
 // machine runs. --errors: an error must have PyTorch's text.
+// --bytecode: archives are mobile modules, also in flatbuffers, and run by their bytecode.
 // --states: has <n>.pt, the module after a call that changed it (states.py writes them); all others must be
 // as they were.
 #include <fmt/format.h>
@@ -22,6 +23,9 @@
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/files/mapping.h"
+#include "flambeau/formats/flatbuffer/flat_module.h"
+#include "flambeau/formats/flatbuffer/flatbuffer_file.h"
+#include "flambeau/formats/mobile/mobile_file.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
 #include "flambeau/formats/torchscript/script_file.h"
 #include "flambeau/interpreter/convert.h"
@@ -61,13 +65,14 @@ struct Judge {
   ThreadPool pool{1};
   bool shows_code = false;
   bool compares_errors = false;
+  bool from_bytecode = false;
   std::string states;
 
   LoadedArchive load(const std::string& path, const interpreter::MachineOptions& options);
   Outcome judge(const std::string& path);
 };
 
-bool has_control_flow(const script::ScriptArchive& archive) {
+bool has_control_flow(const script::ScriptContents& archive) {
   for (const std::string& qualifier : archive.qualifiers()) {
     const std::string& text = archive.find_source(qualifier)->text();
     for (const char* const word : {"  if ", "  for ", "  while "}) {
@@ -141,8 +146,14 @@ LoadedArchive Judge::load(const std::string& path, const interpreter::MachineOpt
   hooks.set_state = [&](const script::Function&, const IValue& object, const IValue& state) {
     loaded.machine->call_method(object, "__setstate__", {state});
   };
-  loaded.file = script::read_script(std::make_shared<RecordArchive>(RecordArchive::open(Mapping::open(path))),
-                                    operators, hooks);
+  const std::shared_ptr<Mapping> bytes = Mapping::open(path);
+  if (script::is_flatbuffer_module(bytes->bytes())) {
+    loaded.file = script::read_flatbuffer(bytes, operators, hooks, from_bytecode).script;
+    return loaded;
+  }
+  const auto records = std::make_shared<RecordArchive>(RecordArchive::open(bytes));
+  loaded.file = from_bytecode ? script::read_mobile(records, operators, hooks).script
+                              : script::read_script(records, operators, hooks);
   return loaded;
 }
 
@@ -264,6 +275,8 @@ int main(int count, char** arguments) {
       only = arguments[++i];
     } else if (argument == "--code") {
       judge.shows_code = true;
+    } else if (argument == "--bytecode") {
+      judge.from_bytecode = true;
     } else if (argument == "--errors") {
       judge.compares_errors = true;
     } else if (argument == "--states" && i + 1 < count) {

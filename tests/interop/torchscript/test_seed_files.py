@@ -34,8 +34,8 @@ def same(ours, theirs):
 
 
 def test_files_open_and_run(folder):
-    files = sorted(folder.glob("*.pt"))
-    assert len(files) >= 20
+    files = sorted([*folder.glob("*.pt"), *folder.glob("*.ff")])
+    assert len(files) >= 30 and len([path for path in files if path.suffix == ".ff"]) >= 10
     called = 0
     for path in files:
         module = torch.jit.load(path)
@@ -46,12 +46,21 @@ def test_files_open_and_run(folder):
         result = module(*map(value, call["arguments"]))
         assert same(value(call["result"]), result), f"{path.name}: {result}"
         called += 1
-    assert called >= 9
+    assert called >= 17
 
 
-def test_extra_files(folder):
+def test_module_info_of_a_flatbuffer(folder):
+    with open(folder / "module_info.pt.ff", "rb") as file:
+        said = torch.jit._serialization.get_flatbuffer_module_info(file)
+    assert said["bytecode_version"] == 9 and said["operator_version"] == 1
+    assert said["type_names"] == set() and said["opname_to_num_args"] == {"aten::linear": 3}
+    assert len(said["function_names"]) == 1 and next(iter(said["function_names"])).endswith("forward")
+
+
+@pytest.mark.parametrize("ending", ["pt", "ff"])
+def test_extra_files(folder, ending):
     extra = {"foo": "", "foo2": ""}
-    torch.jit.load(folder / "extra_files.pt", _extra_files=extra)
+    torch.jit.load(folder / f"extra_files.{ending}", _extra_files=extra)
     assert extra == {"foo": b"bar\x00\xffbaz", "foo2": b"bar"}
 
 

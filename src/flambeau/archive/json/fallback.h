@@ -17,5 +17,7 @@ inline Value parse_slowly(std::string_view text) { return parse_slowly(text, Lim
 // Throws Error(kCorrupt) when two members have the same key.
 void refuse_duplicate_keys(std::span<const Member> members);
 void refuse_duplicate_keys(std::vector<std::string_view> keys);
+// Throws Error(kCorrupt, "expected X, found Y").
+[[noreturn]] void fail_kind(std::string_view expected, const Value& found);
 
 }  // namespace flambeau::json

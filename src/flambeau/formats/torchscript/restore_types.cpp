@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
-#include "flambeau/formats/torchscript/value_reader.h"
+#include "flambeau/formats/torchscript/object_maker.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::script {

@@ -15,22 +15,22 @@ constexpr int64_t kLastVersionWithOwnStorages = 4;
 }  // namespace
 
 ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
-                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks) {
+                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks,
+                       const ScriptPlaces& places) {
   ScriptFile file;
-  file.archive = std::make_shared<ScriptArchive>(std::move(records));
+  const auto archive = std::make_shared<const ScriptArchive>(std::move(records), places);
+  file.archive = archive;
   file.unit = std::make_shared<Unit>(std::move(operators));
   if (hooks.begin) hooks.begin(file.unit);
   compiler::ArchiveCode code;
-  code.find_text = [archive = file.archive](std::string_view qualifier) {
-    return archive->find_source(qualifier);
-  };
-  code.version = file.archive->version();
-  ValueReader reader(*file.unit, hooks, file.archive->version(), file.kept);
+  code.find_text = [archive](std::string_view qualifier) { return archive->find_source(qualifier); };
+  code.version = archive->version();
+  ValueReader reader(*file.unit, hooks, archive->version(), file.kept);
   // Constants may be objects of the archive's classes.
   compiler::use_archive_code(*file.unit, code);
-  code.constants = file.archive->read_constants(reader);
+  code.constants = archive->read_constants(reader);
   if (!code.constants.empty()) compiler::use_archive_code(*file.unit, std::move(code));
-  file.module = file.archive->read_data(reader);
+  file.module = archive->read_data(reader);
   return file;
 }
 

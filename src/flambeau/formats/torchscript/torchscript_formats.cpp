@@ -1,6 +1,10 @@
 // TorchScript's modules as kinds of file: torch.jit.save, for mobile interpreters, and the form before 1.3.
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "flambeau/archive/elf/reader.h"
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/formats/checkpoint_builder.h"
@@ -8,6 +12,7 @@
 #include "flambeau/formats/inspecting.h"
 #include "flambeau/formats/safety/safety_checker.h"
 #include "flambeau/formats/state_dict/torch_readers.h"
+#include "flambeau/formats/torchscript/json_module.h"
 
 namespace flambeau {
 namespace {
@@ -19,24 +24,43 @@ bool is_script_module(const RecordArchive& archive) {
   return archive.has("constants.pkl") && archive.has("data.pkl");
 }
 bool is_old_script_module(const RecordArchive& archive) { return archive.has("model.json"); }
-bool is_flatbuffer_module(ByteSpan bytes) {
-  return bytes.size() >= 8 && as_text(bytes).substr(4, 4) == "PTMF";
-}
 
 Checkpoint open_module(const RecognizedFile& file, const std::shared_ptr<Mapping>& mapping) {
   return CheckpointBuilder::from_torch(read_torch_zip(file.archive), mapping->size());
 }
 
-void inspect_old_module(Inspecting& inspecting) {
+// Names of attributes, as many as fit on a line.
+std::string attributes_note(const std::vector<std::string>& names) {
+  constexpr size_t kMostNames = 5;
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < kMostNames; ++i) list += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMostNames) list += ", ...";
+  return fmt::format("{} that {} not read: {}", names.size() == 1 ? "an attribute" : "attributes",
+                     names.size() == 1 ? "is" : "are", printable(list, 300));
+}
+
+Checkpoint open_old_module(const RecognizedFile& file, const std::shared_ptr<Mapping>& /*mapping*/) {
+  script::JsonModule module = script::read_json_module(file.archive);
+  CheckpointExtras extras;
+  if (!module.attributes.empty()) extras.notes.push_back(attributes_note(module.attributes));
+  return CheckpointBuilder::from_entries(std::move(module.tensors), std::move(extras));
+}
+
+void inspect_archive(Inspecting& inspecting) {
   inspecting.add_archive_version();
   inspecting.add_byte_order();
+}
+
+void inspect_old_module(Inspecting& inspecting) {
+  inspecting.result().producer = "PyTorch 1.0 to 1.2";
+  inspect_archive(inspecting);
 }
 
 // 2.1 brought the serialization id.
 void inspect_module(Inspecting& inspecting) {
   inspecting.result().producer =
       inspecting.archive().has(".data/serialization_id") ? "PyTorch 2.1 or newer" : "PyTorch 1.4 to 2.0";
-  inspect_old_module(inspecting);
+  inspect_archive(inspecting);
 }
 
 void check_torchscript(safety::Checker& checker) {
@@ -62,10 +86,6 @@ void check_torchscript(safety::Checker& checker) {
                                  code_files),
                bit(Opening::kFull) | bit(Opening::kModel));
   checker.set_refused_by_weights_only();
-}
-
-void check_flatbuffer(safety::Checker& checker) {
-  checker.find(Severity::kCaution, "code", "", "mobile bytecode, which runs when the module is called");
 }
 
 }  // namespace
@@ -100,20 +120,12 @@ constinit const Format kTorchScriptLegacyFormat = {
     .name = "torchscript_legacy",
     .description = "a TorchScript module in the form before 1.3",
     .fits_archive = is_old_script_module,
+    .open = open_old_module,
     .is_torchscript = true,
     .inspect = inspect_old_module,
-    .note = "the module (model.json) and its tensors are listed, not decoded",
+    .note = "its code, the records code/*, is in a language before TorchScript's, and is not compiled",
     .openings = bit(Opening::kModel),
     .check = check_torchscript,
-};
-
-constinit const Format kMobileFlatBufferFormat = {
-    .name = "mobile_flatbuffer",
-    .description = "a mobile module in the flatbuffer form",
-    .fits = is_flatbuffer_module,
-    .note = "the inside of the flatbuffer is not decoded",
-    .openings = bit(Opening::kModel),
-    .check = check_flatbuffer,
 };
 
 }  // namespace flambeau

@@ -41,14 +41,11 @@ class ValueReader::Reading {
   IValue read_list(const Node::Call& call, const Type& element, int depth);
   IValue read_tagged(const Node::Call& call, int depth);
   IValue read_instance(const Node::Call& call, int depth);
-  IValue read_native(const std::string& name, const Node& state, int depth);
   IValue read_object(const std::shared_ptr<const Class>& type, const Node& state, int depth);
-  IValue read_enumerator(const std::shared_ptr<const Class>& type, const Node& value, int depth);
   IValue read_tensor(const Node& node);
   void fill_items(const Node& list, IValue& to, int depth);
   std::vector<IValue> read_items(std::span<Node* const> nodes, int depth);
   void set_attributes(const IValue& object, const Node& state, int depth);
-  void run_set_state(const IValue& object, const Function& method, const IValue& state);
 
   ValueReader& reader_;
   Rebuilder tensors_;
@@ -203,22 +200,8 @@ IValue ValueReader::Reading::read_tagged(const Node::Call& call, int depth) {
   const std::string_view text = parts[1]->as_string();
   auto found = tags_.find(text);
   if (found == tags_.end()) found = tags_.emplace(text, parse_annotation(text)).first;
-  const Type& type = found->second;
   IValue value = read(*parts[0], depth + 1);
-  if (type.is(TypeKind::kList) && value.is(IValue::Tag::kList)) {
-    value.as_list().element = type.element();
-  } else if (type.is(TypeKind::kDict) && value.is(IValue::Tag::kDict)) {
-    for (const DictItems::Entry& entry : value.as_dict().items.entries()) {
-      const bool fits = type.elements()[0].is(TypeKind::kString) ? entry.key.is(IValue::Tag::kString)
-                        : type.elements()[0].is(TypeKind::kInt)  ? entry.key.is(IValue::Tag::kInt)
-                                                                 : true;
-      if (!fits) corrupt(fmt::format("{} is a key of a {}", entry.key.kind_name(), printable(text)));
-    }
-    value.as_dict().key = type.elements()[0];
-    value.as_dict().value = type.elements()[1];
-  } else {
-    corrupt(fmt::format("{} is said to be of type {}", value.kind_name(), printable(text)));
-  }
+  give_type(value, found->second, text);
   return value;
 }
 
@@ -230,51 +213,16 @@ IValue ValueReader::Reading::read_instance(const Node::Call& call, int depth) {
     corrupt(fmt::format("an object of {} without a state", printable(name)));
   }
   const Node& held = is_object ? *call.state : *call.args;
-  if (name.starts_with(kNativeClassPrefix)) return read_native(name, held, depth);
-  const std::shared_ptr<Class> type = reader_.unit_.find_class(name);
-  if (type == nullptr) {
-    throw Error(ErrorCode::kNotFound,
-                fmt::format("the class {} is not in the archive's code", printable(name)),
-                "the file is incomplete: get it again");
+  if (name.starts_with(kNativeClassPrefix)) {
+    IValue state = with_location("object", printable(name), [&] { return read(held, depth + 1); });
+    return reader_.objects_.make_native(name, std::move(state));
   }
-  if (type->kind() == ClassKind::kEnum) return read_enumerator(type, held, depth);
+  const std::shared_ptr<Class> type = reader_.objects_.get_class(name);
+  if (type->kind() == ClassKind::kEnum) return ObjectMaker::enumerator(type, read(held, depth + 1));
   if (!is_object || type->is_interface() || type->kind() == ClassKind::kNamedTuple) {
     corrupt(fmt::format("{} is no class of objects", printable(name)));
   }
   return read_object(type, held, depth);
-}
-
-IValue ValueReader::Reading::read_enumerator(const std::shared_ptr<const Class>& type, const Node& value,
-                                             int depth) {
-  const IValue wanted = read(value, depth + 1);
-  for (const Enumerator& enumerator : type->enumerators) {
-    if (enumerator.value.tag() == wanted.tag() && equal_keys(enumerator.value, wanted)) {
-      return IValue::enumerator(type, enumerator.name, enumerator.value);
-    }
-  }
-  corrupt(fmt::format("{} has no member of that value", printable(type->qualified_name())));
-}
-
-IValue ValueReader::Reading::read_native(const std::string& name, const Node& state, int depth) {
-  return with_location("object", printable(name), [&] {
-    IValue held = read(state, depth + 1);
-    if (reader_.hooks_.make_native) {
-      IValue made = reader_.hooks_.make_native(name, held);
-      if (!made.is_none()) return made;
-    }
-    std::shared_ptr<const Class>& type = reader_.opaque_classes_[name];
-    if (type == nullptr) {
-      auto made = std::make_shared<Class>(ClassKind::kPlain, name);
-      Attribute held_state;
-      held_state.name = kKeptStateAttribute;
-      held_state.type = TypeKind::kAny;
-      made->attributes.push_back(std::move(held_state));
-      type = std::move(made);
-    }
-    IValue object = IValue::object(type);
-    object.as_object().slots[0] = std::move(held);
-    return object;
-  });
 }
 
 IValue ValueReader::Reading::read_object(const std::shared_ptr<const Class>& type, const Node& state,
@@ -284,29 +232,8 @@ IValue ValueReader::Reading::read_object(const std::shared_ptr<const Class>& typ
     set_attributes(object, state, depth);
     return object;
   }
-  IValue held = read(state, depth + 1);
-  const Function& method = **type->find_method("__setstate__");
-  if (reader_.hooks_.set_state) {
-    run_set_state(object, method, held);
-  } else {
-    const void* identity = object.identity();
-    reader_.kept_[identity] = {object, std::move(held)};
-  }
+  reader_.objects_.set_state(object, read(state, depth + 1));
   return object;
-}
-
-void ValueReader::Reading::run_set_state(const IValue& object, const Function& method, const IValue& state) {
-  restore_types(state, method.signature().arguments.at(1).type, reader_.unit_);
-  reader_.hooks_.set_state(method, object, state);
-  const ObjectBox& box = object.as_object();
-  for (size_t i = 0; i < box.slots.size(); ++i) {
-    const Type& type = box.type->attributes.at(i).type;
-    const bool may_be_none = type.is(TypeKind::kOptional) || type.is(TypeKind::kUnion) ||
-                             type.is(TypeKind::kNone) || type.is(TypeKind::kAny);
-    if (may_be_none || !box.slots[i].is_none()) continue;
-    corrupt(fmt::format("__setstate__ of {} left '{}' without a value", printable(box.type->qualified_name()),
-                        printable(box.type->attributes[i].name)));
-  }
 }
 
 void ValueReader::Reading::set_attributes(const IValue& object, const Node& state, int depth) {

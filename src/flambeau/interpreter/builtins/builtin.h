@@ -33,7 +33,9 @@ class Call {
   const IValue& operator[](size_t i) const { return tables_[inputs_[i].table()][inputs_[i].index()]; }
   // The argument itself where nobody reads it afterwards, else a copy.
   IValue take(size_t i) const {
-    return inputs_[i].is_last() ? std::move(const_cast<IValue&>((*this)[i])) : (*this)[i];
+    const IValue& value = (*this)[i];
+    if (!inputs_[i].is_last()) return value;
+    return std::move(const_cast<IValue&>(value));
   }
   // The next result.
   void give(IValue value) {

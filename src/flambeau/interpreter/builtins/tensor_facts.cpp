@@ -77,6 +77,12 @@ void define_kinds(const Definer& define) {
 
 }  // namespace
 
+bool asks_description(std::string_view name) {
+  constexpr std::string_view kNames[] = {"aten::dim",   "aten::is_complex", "aten::is_floating_point",
+                                         "aten::numel", "aten::size.int",   "aten::stride.int"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 void define_tensor_facts(Builtins& builtins) {
   const Definer define(builtins);
   define_kinds(define);

@@ -14,6 +14,9 @@ namespace flambeau::interpreter {
 Value call_op(Call& call, std::string_view name, std::span<const Value> arguments);
 Tensor call_tensor(Call& call, std::string_view name, std::span<const Value> arguments);
 
+// Whether the operator of ops/ gives a number that follows from how its tensors are described.
+bool asks_description(std::string_view name);
+
 // The number of a tensor of one element. Throws Error(kInvalidArgument) for another.
 Scalar number_in(const Tensor& tensor);
 // The same as a float or an int. Throw Error(kInvalidArgument) for what neither can be.

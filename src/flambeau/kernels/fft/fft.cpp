@@ -300,6 +300,4 @@ void run_fft(ThreadPool& pool, const FftLines& lines) {
   fft::run<float>(pool, lines);
 }
 
-bool has_fft() { return true; }
-
 }  // namespace flambeau::kernels

@@ -41,10 +41,7 @@ struct FftLines {
 };
 
 // Transforms all lines. Threads share them, or the parts of a long one; asks the work's scope every few
-// milliseconds whatever the length. Throws Error(kUnsupported) in a build without FLAMBEAU_FFT.
+// milliseconds whatever the length.
 void run_fft(ThreadPool& pool, const FftLines& lines);
-
-// Is there one in this build?
-bool has_fft();
 
 }  // namespace flambeau::kernels

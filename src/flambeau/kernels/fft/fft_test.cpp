@@ -77,9 +77,6 @@ std::vector<size_t> lengths() {
 template <typename T>
 class Fft : public testing::Test {
  public:
-  void SetUp() override {
-    if (!has_fft()) GTEST_SKIP() << "a build without transforms";
-  }
   ThreadPool pool{2};
 };
 using FftParts = testing::Types<float, double>;
@@ -256,7 +253,6 @@ TYPED_TEST(Fft, LongLinesComeBack) {
 }
 
 TEST(FftLimits, StopsWithinALongLine) {
-  if (!has_fft()) GTEST_SKIP() << "a build without transforms";
   for (const size_t n : {size_t{1} << 22, size_t{2097143}}) {
     FftSignal<float> signal(n);
     std::atomic<bool> cancel = false;
@@ -284,24 +280,11 @@ TEST(FftLimits, StopsWithinALongLine) {
 }
 
 TEST(FftLimits, AsksForMemoryFirst) {
-  if (!has_fft()) GTEST_SKIP() << "a build without transforms";
   const size_t n = size_t{1} << 20;
   FftSignal<float> signal(n);
   const WorkScope scope({.bytes = 1 << 10});
   ThreadPool pool(1);
   EXPECT_THROW(run_fft(pool, {.length = n, .from = signal.data(), .to = signal.data()}), Error);
-}
-
-TEST(FftLimits, ABuildWithoutNamesTheOption) {
-  if (has_fft()) GTEST_SKIP() << "a build with transforms";
-  ThreadPool pool(1);
-  try {
-    run_fft(pool, {.length = 1});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_EQ(error.remedy(), "build it with -DFLAMBEAU_FFT=ON");
-  }
 }
 
 }  // namespace

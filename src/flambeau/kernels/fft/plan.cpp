@@ -112,7 +112,10 @@ size_t best_height(size_t length, size_t lanes) {
     std::sort(divisors.begin(), divisors.end());
     divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
   }
-  const auto rounded = [&](size_t size) { return static_cast<double>((size + lanes - 1) / lanes * lanes); };
+  const auto rounded = [&](size_t size) {
+    const size_t whole = (size + lanes - 1) / lanes * lanes;
+    return static_cast<double>(whole);
+  };
   size_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (const size_t height : divisors) {

@@ -113,7 +113,7 @@ void run_norm_gradient(Context& context, const Tensor& gradient, const Tensor& i
     const Dims sums{parts, count};
     const auto make = [&](const Tensor& wanted) {
       if (!wanted.defined()) return Tensor();
-      const Tensor made = context.allocate(wide, sums);
+      Tensor made = context.allocate(wide, sums);
       std::fill_n(made.mutable_data<T>(), made.element_count(), T(0));
       return made;
     };

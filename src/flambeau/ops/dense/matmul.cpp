@@ -41,6 +41,7 @@ Info<N> matmul_shape(const Info<N>& self, const Info<N>& other) {
 
 void matmul_into(Context& context, const Tensor& left, const Tensor& right, const Tensor& out,
                  const Addend& addend = {}) {
+  if (left.dim() > 1 && right.dim() > 1) return multiply(context, left, right, out, addend);
   Tensor result = out;
   const Tensor rows = left.dim() > 1 ? left : unsqueezed(left, 0);
   const Tensor columns = right.dim() > 1 ? right : unsqueezed(right, 1);

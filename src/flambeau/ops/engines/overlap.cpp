@@ -1,6 +1,8 @@
 #include "flambeau/ops/engines/overlap.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace flambeau::ops {
@@ -25,26 +27,60 @@ bool has_internal_overlap(const Tensor& tensor) {
 }
 
 namespace {
-bool is_same_view(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && a.dtype() == b.dtype() && a.offset() == b.offset() &&
-         a.sizes() == b.sizes() && a.strides() == b.strides();
+
+// Where a tensor's first element is. Two storages may be of the same memory, where a caller lent it twice;
+// then the addresses tell. Zero where the bytes are not in the host's memory, and nobody else can have them.
+uintptr_t address_of(const Tensor& tensor) {
+  const Storage* const storage = tensor.storage().get();
+  if (storage == nullptr || storage->is_meta() || storage->device().type != DeviceType::kCpu ||
+      !storage->is_ready())
+    return 0;
+  const auto begin = reinterpret_cast<uintptr_t>(storage->bytes().data());
+  return begin == 0 ? 0 : begin + static_cast<uintptr_t>(tensor.offset()) * tensor.element_size();
 }
+
+struct Places {
+  uintptr_t read = 0;
+  uintptr_t written = 0;
+};
+
+// Within one storage whatever it is of, else in memory; nothing where no byte can be both's.
+std::optional<Places> places(const Tensor& read, const Tensor& written) {
+  if (read.storage() == written.storage()) {
+    const auto place = [](const Tensor& tensor) {
+      return static_cast<uintptr_t>(tensor.offset()) * tensor.element_size();
+    };
+    return Places{place(read), place(written)};
+  }
+  const Places found{address_of(read), address_of(written)};
+  if (found.read == 0 || found.written == 0) return {};
+  return found;
+}
+
+bool is_same_view(const Tensor& a, const Tensor& b, const Places& of) {
+  return of.read == of.written && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
+}
+
+bool meet(const Tensor& read, const Tensor& written, const Places& of) {
+  if (read.element_count() == 0 || written.element_count() == 0) return false;
+  const auto bytes = [](const Tensor& tensor) {
+    return static_cast<uintptr_t>(storage_extent(tensor.geometry()) - tensor.offset()) *
+           tensor.element_size();
+  };
+  return of.read < of.written + bytes(written) && of.written < of.read + bytes(read);
+}
+
 }  // namespace
 
 bool overlaps(const Tensor& read, const Tensor& written) {
-  return is_same_view(read, written) || overlaps_partly(read, written);
+  const std::optional<Places> of = places(read, written);
+  return of && (is_same_view(read, written, *of) || meet(read, written, *of));
 }
 
 bool overlaps_partly(const Tensor& read, const Tensor& written) {
-  if (read.storage() != written.storage() || is_same_view(read, written)) return false;
-  if (read.element_count() == 0 || written.element_count() == 0) return false;
-  const auto bytes = [](const Tensor& tensor) {
-    const auto size = static_cast<int64_t>(tensor.element_size());
-    return std::pair(tensor.offset() * size, storage_extent(tensor.geometry()) * size);
-  };
-  const auto [read_begin, read_end] = bytes(read);
-  const auto [written_begin, written_end] = bytes(written);
-  return read_begin < written_end && written_begin < read_end;
+  const std::optional<Places> of = places(read, written);
+  return of && !is_same_view(read, written, *of) && meet(read, written, *of);
 }
 
 }  // namespace flambeau::ops

@@ -8,7 +8,8 @@ namespace flambeau::ops {
 // Two indices of the tensor are the same memory, e.g. after expand(). May say so of strange strides where it
 // is not so.
 bool has_internal_overlap(const Tensor& tensor);
-// They share a storage, and may share elements, other than each element with the one at the same index.
+// They may share elements, other than each element with the one at the same index. It is memory that counts,
+// not storages: what one lends twice through DLPack has two.
 bool overlaps_partly(const Tensor& read, const Tensor& written);
 // The same, or each element with the one at the same index.
 bool overlaps(const Tensor& read, const Tensor& written);

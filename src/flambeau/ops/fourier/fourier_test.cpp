@@ -2,18 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "flambeau/base/error.h"
-#include "flambeau/kernels/fft/fft.h"
 #include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/mechanism/call.h"
 
 namespace flambeau::ops {
 namespace {
 
-struct Fourier : OperatorTest {
-  void SetUp() override {
-    if (!kernels::has_fft()) GTEST_SKIP() << "a build without transforms";
-  }
-};
+struct Fourier : OperatorTest {};
 struct FourierRefusals : OperatorTest {};
 
 TEST_F(Fourier, GivesHalfOfARealSignal) {
@@ -94,12 +89,6 @@ TEST_F(FourierRefusals, OfSpectrograms) {
   EXPECT_EQ(error("aten::unfold_backward", ramp({3, 2}), Dims{9}, 0, 2, 3), "no error");
   EXPECT_EQ(error("aten::unfold_backward", ramp({4, 2}), Dims{9}, 0, 2, 3),
             "expected a gradient of sizes [3, 2], got [4, 2]");
-}
-
-TEST_F(FourierRefusals, ABuildWithoutNamesTheOption) {
-  if (kernels::has_fft()) GTEST_SKIP() << "a build with transforms";
-  const std::string text = error_of("aten::fft_fft", ramp({4}));
-  EXPECT_NE(text.find("FLAMBEAU_FFT"), std::string::npos) << text;
 }
 
 }  // namespace

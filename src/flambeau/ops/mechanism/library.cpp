@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/left_out.h"
 #include "flambeau/ops/list.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/variants.h"
@@ -152,6 +153,7 @@ const Operator& Library::get(std::string_view qualified_name) const {
 
 const Operator& Library::get(const OperatorName& name) const {
   if (const Operator* const op = find(name)) return *op;
+  check_is_built(name.name);
   const bool is_known = state_->schemas.find(name) != nullptr;
   throw Error(ErrorCode::kUnsupported,
               is_known

@@ -9,6 +9,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/variants.h"
 #include "flambeau/ops/quantized/numbers.h"
 #include "flambeau/ops/view/rules.h"
@@ -27,6 +28,15 @@ const Tensor* first_quantized(std::span<const Value> arguments) {
     }
   }
   return nullptr;
+}
+
+// The same memory as elements of another type, of the same size.
+Tensor retyped(const Tensor& tensor, DType dtype) {
+  if (!tensor.is_traced()) return tensor.with_geometry(tensor.geometry(), dtype);
+  const Info<SymInt> info = symbolic_info(tensor);
+  Tensor result = Tensor::symbolic(dtype, {info.sizes, info.strides, info.offset}, tensor.device());
+  result.set_storage(tensor.storage(), 0);
+  return result;
 }
 
 [[noreturn]] void refuse(const Tensor& tensor) {
@@ -143,6 +153,12 @@ std::vector<Value> run_view(const Operator& op, std::span<const Value> arguments
   return results;
 }
 
+// The operator on what stands for quantized tensors: written down where a program is traced.
+std::vector<Value> run_on_parts(Context& context, const Operator& op, std::span<const Value> arguments,
+                                const Tensor& first) {
+  return lacks_elements(first) ? call(context, op, arguments) : execute(context, op, arguments);
+}
+
 // The integers go through the operator, and come out with the quantizer they had.
 std::vector<Value> move_integers(Context& context, const Operator& op, std::span<const Value> arguments,
                                  const Tensor& first) {
@@ -161,7 +177,7 @@ std::vector<Value> move_integers(Context& context, const Operator& op, std::span
       for (Tensor& item : *list) item = integers(item);
     }
   }
-  std::vector<Value> results = execute(context, op, plain);
+  std::vector<Value> results = run_on_parts(context, op, plain, first);
   const auto restore = [&](Tensor& tensor) {
     if (tensor.dtype() == integer_dtype(first.dtype()))
       tensor = quantized_over(tensor, first.dtype(), per_tensor(first));
@@ -179,6 +195,7 @@ std::vector<Value> move_integers(Context& context, const Operator& op, std::span
 // Of 8-bit integers there are but 256: a function of one tensor is called for these, and is a table then.
 std::optional<Tensor> by_table(Context& context, const Operator& op, std::span<const Value> arguments,
                                const Tensor& first) {
+  if (lacks_elements(first)) return {};
   const Quantizer& quantizer = quantizer_of(first);
   const bool is_unary = op.is(Trait::kElementwise) && arguments[0].get_if<Tensor>() == &first &&
                         std::ranges::none_of(arguments.subspan(1), [](const Value& argument) {
@@ -207,7 +224,7 @@ std::vector<Value> go_through_reals(Context& context, const Operator& op, std::s
     if (auto* const tensor = value.get_if<Tensor>(); tensor != nullptr && is_quantized(*tensor))
       *tensor = dequantized(context, *tensor);
   }
-  std::vector<Value> results = execute(context, op, reals);
+  std::vector<Value> results = run_on_parts(context, op, reals, first);
   for (Value& result : results) {
     auto* const tensor = result.get_if<Tensor>();
     if (tensor != nullptr && tensor->dtype() == DType::kFloat32)
@@ -240,16 +257,28 @@ DType integer_dtype(DType quantized) {
   return DType::kUInt8;
 }
 
-Tensor integers_of(const Tensor& quantized) {
-  return quantized.with_geometry(quantized.geometry(), integer_dtype(quantized.dtype()));
-}
+Tensor integers_of(const Tensor& quantized) { return retyped(quantized, integer_dtype(quantized.dtype())); }
 
 Tensor quantized_over(const Tensor& integers, DType dtype, const Quantizer& quantizer) {
-  return Tensor::quantized(integers.with_geometry(integers.geometry(), dtype), quantizer);
+  return Tensor::quantized(retyped(integers, dtype), quantizer);
+}
+
+bool is_for_quantized(const Operator& op) {
+  return op.quantized.caller != nullptr && op.quantized.caller == op.function.caller &&
+         op.quantized.function == op.function.function;
+}
+
+bool lacks_elements(const Tensor& tensor) {
+  return tensor.is_traced() ||
+         (tensor.storage() != nullptr && tensor.storage()->is_meta() && !tensor.device().is_meta());
 }
 
 void copy_quantized_or_plain(Context& context, const Tensor& from, const Tensor& to) {
-  if (!is_quantized(from) && !is_quantized(to)) return copy_into(context, from, to);
+  const auto copy = [&](const Tensor& source, const Tensor& target) {
+    if (!lacks_elements(source) && !lacks_elements(target)) return copy_into(context, source, target);
+    call(context, "aten::copy_", target, source);
+  };
+  if (!is_quantized(from) && !is_quantized(to)) return copy(from, to);
   if (from.dtype() != to.dtype() || dtype_info(to.dtype()).per_byte > 1 ||
       !is_same_quantizer(quantizer_of(from), quantizer_of(to))) {
     throw Error(
@@ -257,7 +286,7 @@ void copy_quantized_or_plain(Context& context, const Tensor& from, const Tensor&
         fmt::format("{} of one quantizer cannot be written to {} of another", from.summary(), to.summary()),
         "use the form of the operator that gives a new tensor");
   }
-  copy_into(context, integers_of(from), integers_of(to));
+  copy(integers_of(from), integers_of(to));
 }
 
 std::vector<Value> execute_quantized(Context& context, const Operator& op, std::span<const Value> arguments) {
@@ -268,6 +297,8 @@ std::vector<Value> execute_quantized(Context& context, const Operator& op, std::
   if (op.is(Trait::kThroughReals)) return go_through_reals(context, op, arguments, first);
   if (op.is(Trait::kReadsGeometry)) return op.function(context, arguments);
   if (op.level == Level::kComposite) return take_apart(context, op, arguments);
+  if (op.kind == Kind::kView && lacks_elements(first) && !quantizer_of(first).is_per_channel())
+    return move_integers(context, op, arguments, first);
   if (op.kind == Kind::kView) return run_view(op, arguments, first);
   refuse(first);
 }

@@ -20,6 +20,13 @@ bool takes_quantized(std::span<const Value> arguments);
 
 std::vector<Value> execute_quantized(Context& context, const Operator& op, std::span<const Value> arguments);
 
+// A tensor of a trace: it has sizes and a type, and no elements. What is said of quantized tensors here then
+// becomes calls of operators on their integers (quantized/in_programs.h).
+bool lacks_elements(const Tensor& tensor);
+
+// Is it about quantized tensors and nothing else? Its function then takes tensors of a trace, too.
+bool is_for_quantized(const Operator& op);
+
 // Throws Error(kInvalidArgument) where there is none.
 const Quantizer& quantizer_of(const Tensor& tensor);
 // The same scheme, scales and zero points?

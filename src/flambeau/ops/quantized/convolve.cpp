@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/ops/quantized/in_programs.h"
 #include "flambeau/ops/quantized/packed_convolution.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -224,8 +225,12 @@ Tensor convolve(Context& context, const Tensor& input, const PackedConvolution& 
                 int64_t zero_point, bool has_relu) {
   if (input.dtype() != DType::kQUInt8 && input.dtype() != DType::kQInt8)
     fail_view(fmt::format("a quantized convolution takes tensors of quint8, not {}", input.summary()));
-  const Windows windows(convolution, input);
   const Quantizer result = checked_quantizer(scale, zero_point, input.dtype());
+  if (lacks_elements(input)) {
+    const Tensor real = convolution_in_program(context, convolution, dequantized(context, input));
+    return quantize(context, has_relu ? call(context, "aten::relu", real) : real, input.dtype(), result);
+  }
+  const Windows windows(convolution, input);
   const Tensor out = fresh_quantized(context, result_info(windows, input.dtype()), input.dtype(), result);
   if (out.element_count() == 0) return out;
   const Requantization finish(per_tensor(input), *convolution.scales, convolution.bias, result, input.dtype(),
@@ -243,6 +248,11 @@ Tensor convolve_dynamic(Context& context, const Tensor& input, const PackedConvo
                         bool reduce_range) {
   if (input.dtype() != DType::kFloat32)
     fail_view(fmt::format("a dynamic convolution takes tensors of float32, not {}", input.summary()));
+  if (lacks_elements(input)) {
+    const ChosenScale scale = chosen_in_program(context, input, reduce_range);
+    const Tensor rounded = rounded_in_program(context, input, scale);
+    return rounded_in_program(context, convolution_in_program(context, convolution, rounded), scale);
+  }
   const auto [least, most] = extremes_of(context, input);
   const QuantizationParameters chosen = choose_parameters(least, most, 0, reduce_range ? 127 : 255);
   const Quantizer by{.scale = chosen.scale, .zero_point = chosen.zero_point};

@@ -8,6 +8,7 @@
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/view/rules.h"
 
@@ -61,13 +62,16 @@ Value only_number(Context& c, const Tensor& tensor, bool is_float) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("a tensor of one element is expected, not {}", tensor.summary()));
   }
-  const Value number = call<std::vector<Value>>(c, "aten::item", tensor).at(0);
+  Value number = call<std::vector<Value>>(c, "aten::item", tensor).at(0);
   if (!number.is_number()) return number;
   return is_float ? Value(number.scalar().to_double()) : Value(number.scalar().to_int());
 }
 
 Tensor quantize_by_tensors(Context& c, const Tensor& input, const Tensor& scale, const Tensor& zero_point,
                            Size least, Size most, DType dtype) {
+  // While it is traced there is no number to take out.
+  if (lacks_elements(scale))
+    return rounded(c, parts::div(c, as_float(c, input), scale), zero_point, least, most, dtype);
   return call(c, "quantized_decomposed::quantize_per_tensor", input, only_number(c, scale, true),
               only_number(c, zero_point, false), least, most, dtype);
 }
@@ -86,6 +90,11 @@ Tensor dequantize_parts(Context& c, const Tensor& input, double scale, Size zero
 }
 Tensor dequantize_by_tensors(Context& c, const Tensor& input, const Tensor& scale, const Tensor& zero_point,
                              Size least, Size most, DType dtype, std::optional<DType> out_dtype) {
+  if (lacks_elements(scale)) {
+    const Tensor real = parts::to_dtype(c, input, out_dtype.value_or(DType::kFloat32));
+    const Tensor result = parts::mul(c, parts::sub(c, real, zero_point), scale);
+    return parts::to_dtype(c, result, real.dtype());
+  }
   return call_with(
       c, "quantized_decomposed::dequantize_per_tensor",
       {input, only_number(c, scale, true), only_number(c, zero_point, false), least, most, dtype},

@@ -49,6 +49,11 @@ Tensor group_norm(Context& context, const Tensor& input, Size groups, const Tens
 Tensor instance_norm(Context& context, const Tensor& input, const Tensor* weight, const Tensor* bias,
                      double eps, double scale, Size zero_point) {
   if (input.dim() < 3) fail_view(fmt::format("images with channels are expected, not {}", input.summary()));
+  if (lacks_elements(input)) {
+    const Tensor real = call(context, "aten::instance_norm", dequantized(context, input), weight, bias,
+                             Value(), Value(), true, 0.0, eps, false);
+    return back(context, real, input, scale, zero_point);
+  }
   return group_norm(context, input, input.sizes()[1], weight, bias, eps, scale, zero_point);
 }
 

@@ -66,9 +66,10 @@ Tensor copy_quantized(Context& context, const Tensor& self, const Tensor& src, b
   }
   Tensor from = src;
   if (!is_quantized(src)) {
-    from = expanded(parts::to_dtype(context, src, DType::kFloat32), self.sizes());
+    from = parts::to_dtype(context, src, DType::kFloat32);
+    if (!lacks_elements(from)) from = expanded(from, self.sizes());
     from = quantize(context, from, self.dtype(), quantizer_of(self));
-  } else if (src.sizes() != self.sizes()) {
+  } else if (!lacks_elements(src) && !lacks_elements(self) && src.sizes() != self.sizes()) {
     from = Tensor::quantized(expanded(src, self.sizes()), per_tensor(src));
   }
   copy_quantized_or_plain(context, from, self);
@@ -129,6 +130,11 @@ Tensor hardsigmoid_quantized(Context& context, const Tensor& self) {
 Tensor resized(Context& context, const Tensor& self, std::string_view name,
                const std::vector<Value>& arguments) {
   const Quantizer& quantizer = per_tensor(self);
+  if (lacks_elements(self)) {
+    std::vector<Value> reals = {dequantized(context, self)};
+    reals.insert(reals.end(), arguments.begin(), arguments.end());
+    return quantize(context, call_with(context, name, reals, {}), self.dtype(), quantizer);
+  }
   if (self.element_size() != 1) fail_view(fmt::format("8-bit integers are resized, not {}", self.summary()));
   std::vector<Value> all = {self.with_geometry(self.geometry(), DType::kUInt8)};
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -165,9 +171,12 @@ Tensor cat_quantized(Context& context, std::span<const Tensor> tensors, Size dim
   return quantized_over(call(context, "aten::cat", integers, dim), first.dtype(), quantizer);
 }
 
+bool is_quantized_tensor(const Tensor& self) { return is_quantized(self); }
+
 }  // namespace
 
 void define_moving(Library& library) {
+  library.define("prim::is_quantized(Tensor a) -> bool").quantized<is_quantized_tensor>();
   for (const std::string_view name : {"aten::size.int",
                                       "aten::size",
                                       "aten::stride.int",

@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/ops/quantized/in_programs.h"
 #include "flambeau/ops/quantized/integer_rows.h"
 #include "flambeau/ops/view/rules.h"
 #include "flambeau/tensor/elements/convert.h"
@@ -163,6 +164,7 @@ Tensor fresh_quantized(Context& context, const Info<Size>& info, DType dtype, co
 Tensor quantize(Context& context, const Tensor& real, DType dtype, const Quantizer& quantizer) {
   if (real.dtype() != DType::kFloat32)
     fail_quantizer(fmt::format("only float32 tensors are quantized, not {}", real.summary()));
+  if (lacks_elements(real)) return quantized_in_program(context, real, dtype, quantizer);
   const bool needs_rows = quantizer.is_per_channel() || dtype_info(dtype).per_byte > 1;
   const Tensor from = needs_rows ? call(context, "aten::contiguous", real) : packed_as(context, real, real);
   Tensor out = fresh_quantized(context, info_of(from), dtype, quantizer);
@@ -187,6 +189,7 @@ Tensor quantize(Context& context, const Tensor& real, DType dtype, const Quantiz
 }
 
 Tensor dequantized(Context& context, const Tensor& quantized) {
+  if (lacks_elements(quantized)) return dequantized_in_program(context, quantized);
   const Quantizer& quantizer = quantizer_of(quantized);
   if (quantizer.is_per_channel() || dtype_info(quantized.dtype()).per_byte > 1 || quantized.is_meta())
     return dequantize(quantized);
@@ -251,7 +254,7 @@ Tensor mapped(Context& context, const Tensor& quantized, const Tensor& table) {
 Tensor apply_to_reals(Context& context, const Tensor& quantized, const Quantizer& result,
                       const std::function<Tensor(const Tensor& real)>& function) {
   const Quantizer& quantizer = per_tensor(quantized);
-  if (quantized.element_size() != 1 || quantized.element_count() <= 256)
+  if (lacks_elements(quantized) || quantized.element_size() != 1 || quantized.element_count() <= 256)
     return quantize(context, function(dequantized(context, quantized)), quantized.dtype(), result);
   const Tensor all = context.allocate(DType::kUInt8, Dims{256});
   for (int i = 0; i < 256; ++i) all.mutable_data()[i] = static_cast<uint8_t>(i);

@@ -5,6 +5,7 @@
 
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/quantized/in_programs.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -51,11 +52,8 @@ Tensor line_convolution(Context& context, const Tensor& input, const Value& pack
 template <bool kRelu>
 Tensor added_convolution(Context& context, const Tensor& input, const Tensor& other, const Value& packed,
                          double scale, Size zero_point) {
-  const PackedConvolution& given = packed_convolution(packed);
-  const PackedConvolution::Parameters& p = given.parameters;
   const Tensor real =
-      call(context, "aten::conv2d", dequantized(context, input), dequantized(context, given.weight),
-           given.bias.defined() ? Value(given.bias) : Value(), p.stride, p.padding, p.dilation, p.groups);
+      convolution_in_program(context, packed_convolution(packed), dequantized(context, input));
   Tensor sum = parts::add(context, real, dequantized(context, other));
   if (kRelu) sum = call(context, "aten::relu", sum);
   return quantize(context, sum, input.dtype(), checked_quantizer(scale, zero_point.value(), input.dtype()));

@@ -6,7 +6,7 @@
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
-#include "flambeau/ops/quantized/packed.h"
+#include "flambeau/ops/quantized/in_programs.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -82,6 +82,11 @@ auto row_filler(const Q* q, int64_t depth, int32_t zero_point) {
 
 Tensor run_linear(Context& context, const Tensor& input, const PackedLinear& linear, double scale,
                   int64_t zero_point, bool has_relu) {
+  if (lacks_elements(input)) {
+    const Tensor real = linear_in_program(context, linear, dequantized(context, input));
+    return quantize(context, has_relu ? call(context, "aten::relu", real) : real, input.dtype(),
+                    checked_quantizer(scale, zero_point, input.dtype()));
+  }
   check_depth(linear, input);
   const Quantizer& quantizer = per_tensor(input);
   if (input.dtype() != DType::kQUInt8)
@@ -112,17 +117,13 @@ Tensor linear_relu(Context& context, const Tensor& input, const Value& packed, d
 }
 Tensor linear_leaky_relu(Context& context, const Tensor& input, const Value& packed, double scale,
                          Size zero_point, double negative_slope) {
-  const PackedLinear& layer = packed_linear(packed);
-  const Tensor real = call(context, "aten::linear", dequantized(context, input),
-                           dequantized(context, layer.weight), layer.bias);
+  const Tensor real = linear_in_program(context, packed_linear(packed), dequantized(context, input));
   return quantize(context, call(context, "aten::leaky_relu", real, negative_slope), input.dtype(),
                   checked_quantizer(scale, zero_point.value(), input.dtype()));
 }
 Tensor linear_tanh(Context& context, const Tensor& input, const Value& packed, double scale,
                    Size zero_point) {
-  const PackedLinear& layer = packed_linear(packed);
-  const Tensor real = call(context, "aten::linear", dequantized(context, input),
-                           dequantized(context, layer.weight), layer.bias);
+  const Tensor real = linear_in_program(context, packed_linear(packed), dequantized(context, input));
   return quantize(context, call(context, "aten::tanh", real), input.dtype(),
                   checked_quantizer(scale, zero_point.value(), input.dtype()));
 }
@@ -138,6 +139,9 @@ Tensor linear_real_relu(Context& context, const Tensor& input, const Value& pack
 
 // Real sums of integers that a given scale makes of a real input.
 Tensor linear_with(Context& context, const PackedLinear& linear, const Tensor& input, const Quantizer& by) {
+  if (lacks_elements(input))
+    return linear_in_program(context, linear,
+                             dequantized(context, quantize(context, input, DType::kQUInt8, by)));
   check_depth(linear, input);
   const Tensor integers = quantize(context, call(context, "aten::contiguous", input), DType::kQUInt8, by);
   const Tensor out = context.allocate(DType::kFloat32, result_sizes(linear, input));
@@ -223,6 +227,10 @@ Tensor linear_dynamic(Context& context, const PackedLinear& linear, const Tensor
                 linear.bias.defined() ? Value(linear.bias) : Value());
   if (input.dtype() != DType::kFloat32)
     fail_view(fmt::format("the layer takes tensors of float32, not {}", input.summary()));
+  if (lacks_elements(input)) {
+    const ChosenScale scale = chosen_in_program(context, input, reduce_range);
+    return linear_in_program(context, linear, rounded_in_program(context, input, scale));
+  }
   const auto [least, most] = extremes_of(context, input);
   const QuantizationParameters chosen = choose_parameters(least, most, 0, reduce_range ? 127 : 255);
   return linear_with(context, linear, input, {.scale = chosen.scale, .zero_point = chosen.zero_point});

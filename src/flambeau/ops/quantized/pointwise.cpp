@@ -27,6 +27,11 @@ void check_pair(const Tensor& a, const Tensor& b) {
 Tensor combine(Context& context, const Tensor& a, const Tensor& b, const Quantizer& result, Combination how,
                bool has_relu) {
   check_pair(a, b);
+  if (lacks_elements(a) || lacks_elements(b)) {
+    const Tensor x = dequantized(context, a), y = dequantized(context, b);
+    const Tensor real = how == Combination::kAdd ? parts::add(context, x, y) : parts::mul(context, x, y);
+    return quantize(context, has_relu ? call(context, "aten::relu", real) : real, a.dtype(), result);
+  }
   const ShortList<Size> sizes = broadcast(ShortList<Size>(a.sizes()), ShortList<Size>(b.sizes()));
   const auto whole = [&](const Tensor& tensor) {
     const Tensor wide = Tensor::quantized(expanded(tensor, sizes.span()), quantizer_of(tensor));
@@ -176,7 +181,7 @@ Tensor softmax(Context& context, const Tensor& self, Size dim, double scale, Siz
   return quantize(context, real, self.dtype(), checked_quantizer(scale, zero_point.value(), self.dtype()));
 }
 Tensor relu6(Context& context, const Tensor& self, bool is_in_place) {
-  const Tensor result = call(context, "aten::relu6", self);
+  Tensor result = call(context, "aten::relu6", self);
   if (!is_in_place) return result;
   copy_quantized_or_plain(context, result, self);
   return self;

@@ -55,12 +55,11 @@ Quantizer channel_quantizer(Context& context, const Tensor& scales, const Tensor
   return quantizer;
 }
 
-void check_channels(const Quantizer& quantizer, std::span<const int64_t> sizes) {
-  const int64_t channels = sizes[static_cast<size_t>(quantizer.axis)];
+void check_channels(const Quantizer& quantizer, const SymInt& channels) {
   for (const Tensor* const part : {&quantizer.scales, &quantizer.zero_points}) {
-    if (part->dim() != 1 || part->element_count() != channels)
-      fail_view(fmt::format("scales and zero points must be lists of {} numbers, not {}", channels,
-                            part->summary()));
+    if (part->dim() != 1 || !(SymInt(part->element_count()) == channels))
+      fail_view(fmt::format("scales and zero points must be lists of {} numbers, not {}",
+                            Value(channels).summary(), part->summary()));
   }
 }
 
@@ -68,7 +67,7 @@ Tensor quantize_per_channel(Context& context, const Tensor& self, const Tensor& 
                             const Tensor& zero_points, Size axis, DType dtype) {
   const IntegerRange range = integer_range(dtype);
   const Quantizer quantizer = channel_quantizer(context, scales, zero_points, axis.value(), self.dim());
-  check_channels(quantizer, self.sizes());
+  check_channels(quantizer, size_of(self, axis.value()));
   if (quantizer.scheme == Quantizer::Scheme::kPerChannelAffine) {
     for (const int64_t point : numbers_of<int64_t>(quantizer.zero_points)) {
       if (point < range.least || point > range.most)
@@ -136,7 +135,6 @@ Tensor channel_scales(const Tensor& self) { return per_channel(self).scales; }
 Tensor channel_zero_points(const Tensor& self) { return per_channel(self).zero_points; }
 int64_t channel_axis(const Tensor& self) { return per_channel(self).axis; }
 int64_t qscheme(const Tensor& self) { return static_cast<int64_t>(quantizer_of(self).scheme); }
-bool is_quantized_tensor(const Tensor& self) { return is_quantized(self); }
 
 DType quantized_dtype(DType integer) {
   if (integer == DType::kInt8) return DType::kQInt8;
@@ -154,7 +152,7 @@ Tensor make_per_channel(Context& context, const Tensor& self, const Tensor& scal
                         Size axis) {
   const DType dtype = quantized_dtype(self.dtype());
   const Quantizer quantizer = channel_quantizer(context, scale, zero_point, axis.value(), self.dim());
-  check_channels(quantizer, self.sizes());
+  check_channels(quantizer, size_of(self, axis.value()));
   return quantized_over(call(context, "aten::clone", self, MemoryFormat::kContiguous), dtype, quantizer);
 }
 
@@ -182,7 +180,7 @@ Tensor empty_per_channel(Context& context, std::span<const Size> sizes, const Te
                          std::optional<Layout>, std::optional<Device>, std::optional<bool>,
                          std::optional<MemoryFormat> format) {
   const Quantizer quantizer = channel_quantizer(context, scales, zero_points, axis.value(), sizes.size());
-  check_channels(quantizer, plain(sizes));
+  check_channels(quantizer, SymInt(sizes[static_cast<size_t>(axis.value())].value()));
   return empty_of(sizes, dtype, quantizer, format);
 }
 Tensor empty_quantized(std::span<const Size> sizes, const Tensor& like, std::optional<DType> dtype,
@@ -206,25 +204,25 @@ void define_quantize(Library& library) {
   library
       .define(
           "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor")
-      .function<quantize_per_tensor>();
+      .quantized<quantize_per_tensor>();
   library
       .define(
           "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, ScalarType "
           "dtype) -> Tensor")
-      .function<quantize_by_tensors>();
+      .quantized<quantize_by_tensors>();
   library
       .define(
           "aten::quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType "
           "dtype) -> Tensor[]")
-      .function<quantize_all>();
+      .quantized<quantize_all>();
   library
       .define(
           "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, ScalarType "
           "dtype) -> Tensor")
-      .function<quantize_per_channel>();
+      .quantized<quantize_per_channel>();
   library
       .define("aten::quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor")
-      .function<quantize_dynamic>();
+      .quantized<quantize_dynamic>();
   library.define("aten::_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)")
       .function<choose_per_tensor>();
   library.define("aten::dequantize.self(Tensor self) -> Tensor").quantized<dequantize_self>();
@@ -238,7 +236,6 @@ void define_quantize(Library& library) {
   library.define("aten::q_per_channel_zero_points(Tensor self) -> Tensor").quantized<channel_zero_points>();
   library.define("aten::q_per_channel_axis(Tensor self) -> int").quantized<channel_axis>();
   library.define("aten::qscheme(Tensor self) -> QScheme").quantized<qscheme>();
-  library.define("prim::is_quantized(Tensor a) -> bool").quantized<is_quantized_tensor>();
   library
       .define("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) -> Tensor")
       .function<make_per_tensor>();

@@ -63,7 +63,7 @@ int64_t gate_count(CellKind kind) { return kind == CellKind::kLstm ? 4 : kind ==
 void check_cell(CellKind kind, const PackedLinear& input, const PackedLinear& hidden, const Tensor& state) {
   const int64_t size = hidden.weight.sizes()[1];
   if (input.weight.sizes()[0] != hidden.weight.sizes()[0] ||
-      hidden.weight.sizes()[0] != gate_count(kind) * size || state.sizes().back() != size)
+      hidden.weight.sizes()[0] != gate_count(kind) * size || !(size_of(state, -1) == SymInt(size)))
     fail_view(fmt::format("weights {} and {} are none of a cell with a state {}", input.weight.summary(),
                           hidden.weight.summary(), state.summary()));
 }
@@ -81,7 +81,7 @@ Direction run_direction(Context& c, CellKind kind, const PackedCell& cell, const
   const PackedLinear& hidden = linear_in(cell.hidden);
   check_cell(kind, input, hidden, state.hidden);
   const Tensor from_input = linear_dynamic(c, input, sequence, cell.reduce_range);
-  const int64_t steps = sequence.sizes()[0];
+  const int64_t steps = fixed(size_of(sequence, 0));
   Direction result;
   result.outputs.resize(static_cast<size_t>(steps));
   for (int64_t i = 0; i < steps; ++i) {
@@ -108,13 +108,13 @@ Network run_network(Context& c, CellKind kind, const Tensor& input, const Tensor
   if (cells == nullptr || layers < 1 || static_cast<int64_t>(cells->size()) != states)
     fail_view(fmt::format("{} layers of {} directions have as many cells", layers, directions));
   if (train && dropout > 0) fail_view("quantized networks have no dropout while training");
-  if (input.dim() != 3 || hidden.dim() != 3 || hidden.sizes()[0] != states)
+  if (input.dim() != 3 || hidden.dim() != 3 || !(size_of(hidden, 0) == SymInt(states)))
     fail_view(fmt::format("sequences of batches, and a state for each layer, are expected, not {} and {}",
                           input.summary(), hidden.summary()));
   Tensor sequence = batch_first ? call(c, "aten::transpose.int", input, 0, 1) : input;
-  if (sequence.sizes()[0] == 0) fail_view("Expected sequence length to be larger than 0 in RNN");
-  if (hidden.sizes()[1] != sequence.sizes()[1])
-    fail_view(fmt::format("a state {} for a batch of {}", hidden.summary(), sequence.sizes()[1]));
+  if (size_of(sequence, 0) == SymInt(0)) fail_view("Expected sequence length to be larger than 0 in RNN");
+  if (!(size_of(hidden, 1) == size_of(sequence, 1)))
+    fail_view(fmt::format("a state {} for a sequence {}", hidden.summary(), sequence.summary()));
   TensorList last_hidden, last_cell;
   for (int64_t layer = 0; layer < layers; ++layer) {
     TensorList outputs;
@@ -141,8 +141,11 @@ std::tuple<Tensor, Tensor, Tensor> lstm(Context& c, const Tensor& input, std::sp
                                         const Value& parameters, bool, Size layers, double dropout,
                                         bool train, bool is_bidirectional, bool batch_first,
                                         std::optional<DType>, bool) {
-  if (states.size() != 2 || states[1].dim() != 3 || states[0].sizes() != states[1].sizes())
+  if (states.size() != 2 || states[0].dim() != 3 || states[1].dim() != 3)
     fail_view("lstm expects two hidden states");
+  for (int64_t d = 0; d < 3; ++d) {
+    if (!(size_of(states[0], d) == size_of(states[1], d))) fail_view("lstm expects two hidden states");
+  }
   const Network network = run_network(c, CellKind::kLstm, input, states[0], states[1], parameters, layers,
                                       dropout, train, is_bidirectional, batch_first);
   return {network.output, network.hidden, network.cell};

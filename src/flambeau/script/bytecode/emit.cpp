@@ -13,6 +13,7 @@
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/operators/operator_table.h"
 #include "flambeau/script/operators/rewrites/promoted.h"
+#include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
 
 namespace flambeau::script::bytecode {
@@ -185,7 +186,7 @@ class Emitter {
     add(Opcode::kStoreN, first, values.size());
   }
   int64_t type(const Type& of) {
-    code_.types.push_back(type_text(of, unit_));
+    code_.types.push_back(mode_.has_plain_types ? annotation_text(of) : type_text(of, unit_));
     return narrow(code_.types.size() - 1);
   }
 
@@ -358,8 +359,10 @@ EmitMode emit_mode(int64_t version) {
     throw Error(ErrorCode::kUnsupported, fmt::format("bytecode of version {} cannot be written; 4 to {} can",
                                                      version, kNewestVersion));
   }
-  return {
-      .loads_defaults = version <= 5, .leaves_out_before_outs = version >= 7, .has_promoted = version >= 8};
+  return {.loads_defaults = version <= 5,
+          .leaves_out_before_outs = version >= 7,
+          .has_promoted = version >= 8,
+          .has_plain_types = version >= 9};
 }
 
 Code emit(const ir::Graph& graph, const Unit& unit, const EmitMode& mode) {

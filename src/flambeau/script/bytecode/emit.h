@@ -13,6 +13,7 @@ struct EmitMode {
   bool loads_defaults = false;         // all arguments of operators are on the stack; until 5
   bool leaves_out_before_outs = true;  // defaults before arguments for results are left out; from 7
   bool has_promoted = true;            // from 8
+  bool has_plain_types = false;        // flatbuffers' types are as code has them; from 9
 };
 // Throws Error(kUnsupported) for a version that is not written: 4 to 9 are.
 EmitMode emit_mode(int64_t version);

@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <functional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/script/bytecode/emit.h"
+#include "flambeau/script/freeze/simplify.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/passes/passes.h"
+#include "flambeau/script/reachable.h"
 #include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::script::bytecode {
 namespace {
@@ -100,6 +104,7 @@ class SimplifiedGraphs {
     const std::shared_ptr<ir::Graph> graph = function.graph()->copy();
     inline_into(*graph);
     simplify_nodes(*graph, unit_);
+    simplify_lists(*graph);
     propagate_constants(*graph, unit_, unit_.evaluator());
     pool_constants(*graph);
     --depth_;
@@ -128,12 +133,12 @@ FunctionSchema schema_of(const Signature& signature) {
   return schema;
 }
 
-}  // namespace
+// Told of each function that is emitted, in order: its name, and its graph with all calls but those through
+// interfaces inlined.
+using VisitMethod =
+    std::function<void(const std::string& name, const Function& function, const ir::Graph& graph)>;
 
-Program export_program(const Unit& unit, const IValue& module, int64_t version) {
-  Program program;
-  program.version = version;
-  const EmitMode mode = emit_mode(version);
+void visit_methods(const Unit& unit, const IValue& module, const VisitMethod& visit) {
   std::deque<Method> left;
   for (const std::shared_ptr<Function>& method : class_of_object(module).methods)
     left.push_back({module, method});
@@ -157,21 +162,46 @@ Program export_program(const Unit& unit, const IValue& module, int64_t version) 
           }
         }
       }
-      Code code = emit(*graph, unit, mode);
-      code.name = name;
-      code.schema = schema_of(method.function->signature());
-      program.functions.push_back(std::move(code));
+      visit(name, *method.function, *graph);
     });
   }
+}
+
+std::string full_name(std::string_view name, std::string_view overload) {
+  return overload.empty() ? std::string(name) : fmt::format("{}.{}", name, overload);
+}
+
+}  // namespace
+
+Program export_program(const Unit& unit, const IValue& module, int64_t version) {
+  Program program;
+  program.version = version;
+  const EmitMode mode = emit_mode(version);
+  visit_methods(unit, module, [&](const std::string& name, const Function& function, const ir::Graph& graph) {
+    Code code = emit(graph, unit, mode);
+    code.name = name;
+    code.schema = schema_of(function.signature());
+    program.functions.push_back(std::move(code));
+  });
   return program;
 }
 
-std::vector<std::string> operator_names(const Program& program) {
+std::vector<std::string> operator_names(const Unit& unit, const IValue& module) {
   std::set<std::string> names;
-  for (const Code& code : program.functions) {
-    for (const OperatorUse& use : code.operators)
-      names.insert(use.overload.empty() ? use.name : fmt::format("{}.{}", use.name, use.overload));
-  }
+  const EmitMode mode = emit_mode(8);
+  visit_methods(unit, module, [&](const std::string&, const Function&, const ir::Graph& graph) {
+    try {
+      for (const OperatorUse& use : emit(graph, unit, mode).operators)
+        names.insert(full_name(use.name, use.overload));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kUnsupported) throw;
+      // What no bytecode can hold needs its operators all the same.
+      visit_nodes(graph, [&](const ir::Node& node) {
+        if (!node.is(ir::NodeKind::kOperator)) return;
+        names.insert(full_name(node.op->schema.name.name, node.op->schema.name.overload));
+      });
+    }
+  });
   return {names.begin(), names.end()};
 }
 

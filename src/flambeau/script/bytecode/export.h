@@ -15,7 +15,8 @@ namespace flambeau::script::bytecode {
 // for what mobile modules cannot hold, and what compiling throws.
 Program export_program(const Unit& unit, const IValue& module, int64_t version);
 
-// The names of the operators, "aten::add.Tensor", sorted: what a runtime needs to have to run it.
-std::vector<std::string> operator_names(const Program& program);
+// The names of the operators of these functions, "aten::add.Tensor", sorted: what a runtime needs to have to
+// run them, also where bytecode could not hold the functions.
+std::vector<std::string> operator_names(const Unit& unit, const IValue& module);
 
 }  // namespace flambeau::script::bytecode

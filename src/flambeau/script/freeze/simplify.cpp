@@ -58,7 +58,7 @@ bool is_never_changed(const Value& list) {
 
 class Simplifier {
  public:
-  explicit Simplifier(ir::Graph& graph) : graph_(graph) {}
+  Simplifier(ir::Graph& graph, bool only_lists) : graph_(graph), only_lists_(only_lists) {}
 
   bool run() {
     ir::for_each_node(graph_.block(), [&](Node& node) { simplify(node); });
@@ -81,7 +81,7 @@ class Simplifier {
   }
 
   void simplify(Node& node) {
-    if (node.is(NodeKind::kUncheckedCast) && node.input(0)->type() == node.output()->type())
+    if (!only_lists_ && node.is(NodeKind::kUncheckedCast) && node.input(0)->type() == node.output()->type())
       return replace(node.output(), node.input(0));
     if (node.is(NodeKind::kListUnpack)) return unpack(node);
     if (node.is(NodeKind::kOperator) && node.outputs().size() == 1) call(node);
@@ -97,9 +97,15 @@ class Simplifier {
   }
 
   void call(Node& node) {
-    switch (simplification_of(node.op->schema.name)) {
+    const Simplification found = simplification_of(node.op->schema.name);
+    const bool is_of_lists = found == Simplification::kListItem || found == Simplification::kLength ||
+                             found == Simplification::kListSum;
+    if (only_lists_ && !is_of_lists) return;
+    switch (found) {
       case Simplification::kNone:
         return;
+      case Simplification::kListSum:
+        return sum(node);
       case Simplification::kDropout: {
         const IValue* const is_training = node.inputs().size() == 3 ? known_value(node.input(2)) : nullptr;
         if (is_training == nullptr || !is_training->is(IValue::Tag::kBool) || is_training->as_bool()) return;
@@ -144,12 +150,30 @@ class Simplifier {
     replace(node.output(), maker.input(static_cast<size_t>(at)));
   }
 
+  void sum(Node& node) {
+    if (node.inputs().size() != 2 || !node.output()->has_uses()) return;
+    std::vector<Value*> items;
+    for (const Value* list : node.inputs()) {
+      const Node& maker = *list->node();
+      if (!maker.is(NodeKind::kListConstruct) || !is_never_changed(*list)) return;
+      items.insert(items.end(), maker.inputs().begin(), maker.inputs().end());
+    }
+    Node* const made = graph_.make(NodeKind::kListConstruct, items);
+    made->output()->set_type(node.output()->type());
+    made->range = node.range;
+    made->frame = node.frame;
+    made->insert_before(&node);
+    replace(node.output(), made->output());
+  }
+
   ir::Graph& graph_;
+  bool only_lists_;
   bool has_changed_ = false;
 };
 
 }  // namespace
 
-bool simplify_nodes(ir::Graph& graph) { return Simplifier(graph).run(); }
+bool simplify_nodes(ir::Graph& graph) { return Simplifier(graph, false).run(); }
+bool simplify_lists(ir::Graph& graph) { return Simplifier(graph, true).run(); }
 
 }  // namespace flambeau::script

@@ -26,15 +26,19 @@ bool can_inline(const Value& value) {
   return !node.is(NodeKind::kIsInstance);
 }
 
-// The beginning of a block comes before its first node; before that is nothing.
-const Node* previous_other_than_constant(const Node& node) {
-  if (node.is(NodeKind::kParameters)) return nullptr;
-  const Node* previous = node.is(NodeKind::kReturn) ? node.block()->last() : node.previous();
-  while (previous != nullptr && previous->is(NodeKind::kConstant)) previous = previous->previous();
-  return previous != nullptr ? previous : node.block()->parameter_node();
+}  // namespace
+
+bool Inlining::is_free(const Node& node) const {
+  return node.is(NodeKind::kConstant) || (is_free_ && is_free_(node));
 }
 
-}  // namespace
+// The beginning of a block comes before its first node; before that is nothing.
+const Node* Inlining::previous_that_counts(const Node& node) const {
+  if (node.is(NodeKind::kParameters)) return nullptr;
+  const Node* previous = node.is(NodeKind::kReturn) ? node.block()->last() : node.previous();
+  while (previous != nullptr && is_free(*previous)) previous = previous->previous();
+  return previous != nullptr ? previous : node.block()->parameter_node();
+}
 
 void Inlining::scan(const ir::Block& block) {
   if (++depth_ > ir::kMostBlockDepth) {
@@ -55,7 +59,7 @@ void Inlining::scan_node(const Node& root) {
     size_t inputs_left;
   };
   std::vector<Pending> stack = {{&root, root.inputs().size()}};
-  const Node* expected = previous_other_than_constant(root);
+  const Node* expected = previous_that_counts(root);
   while (!stack.empty()) {
     Pending& top = stack.back();
     if (top.inputs_left == 0) {
@@ -65,11 +69,11 @@ void Inlining::scan_node(const Node& root) {
     }
     const Value& value = *top.node->input(--top.inputs_left);
     const Node* node = value.node();
-    if (node == expected && can_inline(value)) {
-      expected = previous_other_than_constant(*node);
-      stack.push_back({node, node->inputs().size()});
-    } else if (node->is(NodeKind::kConstant)) {
+    if (is_free(*node)) {
       nodes_.insert(node);
+    } else if (node == expected && can_inline(value)) {
+      expected = previous_that_counts(*node);
+      stack.push_back({node, node->inputs().size()});
     }
   }
 }

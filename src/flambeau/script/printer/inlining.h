@@ -1,6 +1,7 @@
 // Which nodes are printed inside of the expression that uses them, in place of an assignment of their own.
 #pragma once
 
+#include <functional>
 #include <unordered_set>
 
 #include "flambeau/script/ir/graph.h"
@@ -12,6 +13,9 @@ namespace flambeau::script {
 // nodes before one that uses them must be those of its operands, the last one first.
 class Inlining {
  public:
+  // Which nodes cost nothing and may stand anywhere, beside constants.
+  using IsFree = std::function<bool(const ir::Node& node)>;
+  explicit Inlining(IsFree is_free = {}) : is_free_(std::move(is_free)) {}
   // Looks at a block and those inside of it, not at graphs of nodes. Throws Error(kLimit) for blocks nested
   // too deep.
   void scan(const ir::Block& block);
@@ -22,7 +26,11 @@ class Inlining {
   void clear() { nodes_.clear(); }
 
  private:
-  void scan_node(const ir::Node& node);
+  void scan_node(const ir::Node& root);
+  bool is_free(const ir::Node& node) const;
+  const ir::Node* previous_that_counts(const ir::Node& node) const;
+
+  IsFree is_free_;
   std::unordered_set<const ir::Node*> nodes_;
   int depth_ = 0;
 };

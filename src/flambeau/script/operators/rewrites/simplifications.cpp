@@ -24,6 +24,7 @@ Simplification simplification_of(const OperatorName& name) {
   if (name.overload != "t") return Simplification::kNone;
   if (name.name == "aten::__getitem__") return Simplification::kListItem;
   if (name.name == "aten::len") return Simplification::kLength;
+  if (name.name == "aten::add") return Simplification::kListSum;
   return Simplification::kNone;
 }
 

@@ -14,6 +14,7 @@ enum class Simplification : uint8_t {
   kIsNot,     // likewise
   kListItem,  // (list, index): an element of a list that is known
   kLength,    // (list)
+  kListSum,   // (list, list): a list of the elements of both
 };
 
 Simplification simplification_of(const OperatorName& name);

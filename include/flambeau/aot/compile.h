@@ -1,0 +1,46 @@
+// A program becomes a compiled model that PyTorch loads and runs as if its own compiler had made it: a
+// library that is the same for every program, with the program and its weights behind it. No compiler is
+// needed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "flambeau/base/bytes.h"
+#include "flambeau/base/progress.h"
+#include "flambeau/formats/pt2/package.h"
+
+namespace flambeau::aot {
+
+enum class CompiledForm : uint8_t {
+  // A .pt2 that is both: torch.export.load() opens the program, aoti_load_package() the compiled model.
+  // Weights
+  // of more than kMostCopied are in it once: the library finds them in the package that it came in.
+  kPackage,
+  // A .pt2 with the library alone, which has everything: for programs in C++, and for loading at once.
+  kLibraryPackage,
+  // The library alone, a .so, for torch._export.aot_load() and AOTIModelContainerRunnerCpu.
+  kLibrary,
+};
+constexpr uint64_t kMostCopied = uint64_t{2} << 20;
+
+struct CompileOptions {
+  std::string model;  // which one of the package; empty when it has only one
+  CompiledForm form = CompiledForm::kPackage;
+  // What the package says of the compiled model beside what loaders ask for.
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+// Of a package with one program that is called "model" then. Throws Error(kUnsupported) for a program that
+// cannot be run, or called through PyTorch's interface of tensors alone; and in builds without the library.
+void compile_package(pt2::Package& package, const CompileOptions& options);
+// The library with the program behind it. Throws likewise.
+std::vector<uint8_t> compile_library(pt2::Package package, const CompileOptions& options);
+// Either into a file, atomically: a .so where its name says so.
+void compile_to_file(pt2::Package package, const std::string& path, CompileOptions options,
+                     Progress& progress = Progress::silent());
+
+// The library without a program; empty in builds without.
+ByteSpan prebuilt_library();
+
+}  // namespace flambeau::aot

@@ -1,0 +1,45 @@
+"""What freezing keeps and gives: for modules whose attributes are shared, nested and written to. What is kept is told by
+torch.jit.freeze, what they give by the modules themselves."""
+
+import copy
+import pathlib
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import freeze_modules as modules  # noqa: E402
+
+# Take a matrix.
+WIDE = (modules.Training, modules.Loops, modules.Branches, modules.Containers)
+
+
+def kept(frozen, plain):
+    """Dotted names of what the frozen module still has of the other one's."""
+    names = [name for name in vars(plain) if not name.startswith("_") and name != "training"]
+    names += [*plain._parameters, *plain._buffers, *plain._modules]
+    found = set()
+    for name in filter(lambda name: hasattr(frozen, name), names):
+        part = getattr(plain, name)
+        below = kept(getattr(frozen, name), part) if isinstance(part, nn.Module) else set()
+        found |= {f"{name}.{each}" for each in below} | {name}
+    return found
+
+
+@pytest.mark.parametrize("kind", modules.CASES, ids=lambda kind: kind.__name__)
+def test_what_stays_and_what_comes(flambeau, tmp_path, kind):
+    torch.manual_seed(0)
+    plain = kind().eval()
+    torch.jit.script(plain).save(tmp_path / "a.pt")
+    flambeau("convert", "--freeze", tmp_path / "a.pt", tmp_path / "b.pt")
+    ours = torch.jit.load(tmp_path / "b.pt")
+    theirs = torch.jit.freeze(torch.jit.load(tmp_path / "a.pt"), optimize_numerics=False)
+    assert not list(ours.parameters())
+    assert kept(ours, plain) == kept(theirs, plain)
+    expected = torch.jit.load(tmp_path / "a.pt")
+    x = torch.randn(2, 3) if kind in WIDE else torch.ones(1)
+    with torch.no_grad():
+        for _ in range(3):
+            torch.testing.assert_close(ours(copy.deepcopy(x)), expected(copy.deepcopy(x)))
