@@ -317,6 +317,34 @@ void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
   if (!call_known(calls, builtin, call)) fail_data("elements");
 }
 
+// Integers that depend on the inputs, one by one: each is a number of the program.
+IValue listed_numbers(Call& call, const Tensor& tensor, const Type& type) {
+  ops::Context& context = call.machine().context();
+  if (tensor.dim() == 0) {
+    const Value arguments[] = {tensor};
+    return interpreter::to_ivalue(ops::call_named(context, "aten::item", arguments).at(0));
+  }
+  std::vector<IValue> items;
+  for (int64_t i = 0; i < tensor.sizes()[0]; ++i)
+    items.push_back(
+        listed_numbers(call, ops::call<Tensor>(context, "aten::select.int", tensor, 0, i), type.element()));
+  return IValue::list(type.element(), std::move(items));
+}
+
+void to_list(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  constexpr int64_t kMostNumbers = 256;
+  const Tensor tensor = interpreter::tensor_of(call[0]);
+  const bool is_plain = tensor.dtype() == DType::kInt64 && !tensor.is_traced() && tensor.dim() <= 4 &&
+                        tensor.dim() > 0 && tensor.element_count() <= kMostNumbers;
+  const bool wants_integers = call[1].is(Tag::kInt) &&
+                              call[1].as_int() == static_cast<int64_t>(tensor.dim()) &&
+                              call[2].is(Tag::kInt) && call[2].as_int() == 0;
+  if (!is_plain || !wants_integers || calls.known(tensor)) return look(calls, builtin, call);
+  Type type = TypeKind::kInt;
+  for (size_t d = 0; d < tensor.dim(); ++d) type = Type::list(std::move(type));
+  call.give(listed_numbers(call, tensor, type));
+}
+
 void call_rule(const Builtin& self, Call& call) {
   reinterpret_cast<BuiltinRule>(self.function)(calls_of(self), self, call);
 }
@@ -378,7 +406,7 @@ Table::Table() {
     look(calls, builtin, call);
   });
   set("prim::Print", [](TracedCalls&, const Builtin&, Call&) {});  // programs say nothing
-  set("prim::tolist", look);
+  set("prim::tolist", to_list);
   set("aten::_tensor_to_list", look);
   set("aten::_list_to_tensor", look);
   keep_items("aten::len.any");

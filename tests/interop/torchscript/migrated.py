@@ -17,6 +17,10 @@ import torch.ao.quantization.fx._decomposed  # the operators that quantized prog
 warnings.simplefilter("ignore")
 
 
+DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64,
+          torch.complex32, torch.complex64, torch.complex128, torch.bool, torch.qint8, torch.quint8, torch.qint32, torch.bfloat16]
+
+
 def plain(value):
     """Named tuples and sequences as programs give them."""
     if isinstance(value, dict) and "__namedtuple__" in value:
@@ -32,6 +36,8 @@ def real(value):
     """Programs take and give the real numbers that quantized tensors stand for."""
     if isinstance(value, torch.Tensor):
         return value.dequantize() if value.is_quantized else value
+    if isinstance(value, torch.dtype):
+        return DTYPES.index(value)  # scripts take its number
     return type(value)(map(real, value)) if type(value) in (list, tuple) else value
 
 
