@@ -32,11 +32,15 @@ std::shared_ptr<const OperatorTable> table_of(const std::shared_ptr<const ops::L
 
 }  // namespace
 
+// What nobody adds operators to is one for all modules: it is as constant as code, and takes longer to make
+// than most files take to load.
 ScriptCode::ScriptCode(const ScriptLoadOptions& options)
-    : library(options.library ? options.library : std::make_shared<const ops::Library>()),
-      backends(std::make_shared<const Backends>(options.backends)),
-      operators(table_of(library)),
-      pool(options.threads) {}
+    : backends(std::make_shared<const Backends>(options.backends)), pool(options.threads) {
+  static const auto known_library = std::make_shared<const ops::Library>();
+  static const auto known_operators = table_of(known_library);
+  library = options.library ? options.library : known_library;
+  operators = options.library ? table_of(library) : known_operators;
+}
 
 void ScriptCode::use(const std::shared_ptr<Unit>& unit) {
   unit->set_native_methods(interpreter::native_methods(library));

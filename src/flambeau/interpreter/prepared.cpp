@@ -238,30 +238,57 @@ void PreparedCall::run(ops::Context& context, Call& call) {
                    });
 }
 
+// Other numbers mostly give results of the same description.
+bool PreparedCall::are_results(const ops::Infos<Size>& infos) const {
+  return has_results_ &&
+         std::ranges::equal(infos, results_, [](const ops::Info<Size>& info, const Tensor& known) {
+           return info.dtype == known.dtype() && info.device == known.device() &&
+                  info.sizes == known.sizes() && info.strides == known.strides();
+         });
+}
+
+void PreparedCall::make_results(ops::Context& context, const ops::Infos<Size>& infos) {
+  results_.clear();
+  bytes_.clear();
+  for (const ops::Info<Size>& info : infos) {
+    results_.push_back(context.allocate(info));
+    results_.back().set_wrapped_number(false);
+    bytes_.push_back(results_.back().storage()->size());
+  }
+}
+
+// Memory for results that are described already: a spare one's, which is given then.
+IValue PreparedCall::take_memory(ops::Context& context) {
+  if (results_.size() == 1 && !results_[0].is_meta() && bytes_[0] <= kMostSpareBytes &&
+      context.allocator == nullptr) {
+    IValue spare = spares_.take(context, results_[0], bytes_[0]);
+    results_[0].set_storage(spare.as_tensor().storage(), 0);
+    return spare;
+  }
+  for (size_t i = 0; i < results_.size(); ++i) {
+    results_[i].set_storage(
+        results_[i].is_meta() ? Storage::meta(bytes_[i]) : context.allocate_storage(bytes_[i]), 0);
+  }
+  return {};
+}
+
 void PreparedCall::run_kernel(ops::Context& context, Call& call, bool is_same) {
   const ops::Operator& op = *site_.op;
   IValue spare;
-  if (!is_same) {
+  if (is_same) {
+    spare = take_memory(context);
+    if (body_ && spare.is_boxed()) quick_.learn_body(arguments_, *body_, results_[0], bytes_[0]);
+  } else {
     body_.reset();
-    results_.clear();
-    bytes_.clear();
-    for (const ops::Info<Size>& info : op.shape(arguments_)) {
-      results_.push_back(context.allocate(info));
-      results_.back().set_wrapped_number(false);
-      bytes_.push_back(results_.back().storage()->size());
+    const ops::Infos<Size> infos = op.shape(arguments_);
+    if (are_results(infos)) {
+      spare = take_memory(context);
+    } else {
+      make_results(context, infos);
     }
     if (results_.size() == 1 && op.body != nullptr && !results_[0].is_meta()) prepare_body();
-  } else if (results_.size() == 1 && !results_[0].is_meta() && bytes_[0] <= kMostSpareBytes &&
-             context.allocator == nullptr) {
-    spare = spares_.take(context, results_[0], bytes_[0]);
-    results_[0].set_storage(spare.as_tensor().storage(), 0);
-    if (body_) quick_.learn_body(arguments_, *body_, results_[0], bytes_[0]);
-  } else {
-    for (size_t i = 0; i < results_.size(); ++i) {
-      results_[i].set_storage(
-          results_[i].is_meta() ? Storage::meta(bytes_[i]) : context.allocate_storage(bytes_[i]), 0);
-    }
   }
+  has_results_ = false;
   bool has_elements = false;
   for (const Tensor& result : results_) has_elements = has_elements || result.element_count() > 0;
   const Storage* const before = results_.empty() ? nullptr : results_[0].storage().get();
@@ -274,6 +301,7 @@ void PreparedCall::run_kernel(ops::Context& context, Call& call, bool is_same) {
   }
   // A kernel may give something else than what was made for it.
   is_known_ = !results_.empty() && results_[0].storage().get() == before;
+  has_results_ = is_known_ && std::ranges::all_of(results_, is_ordinary);
   if (spare.is_boxed() && is_known_) return call.give(std::move(spare));
   for (size_t i = 0; i < site_.results.size() && i < results_.size(); ++i)
     call.give(IValue::adopt(new script::TensorBox(results_[i])));
@@ -286,6 +314,7 @@ void PreparedCall::run_view(Call& call, bool is_same) {
     if (base != nullptr) break;
   }
   if (!is_same) {
+    has_results_ = false;
     results_.clear();
     const ops::Infos<Size> infos = site_.op->shape(arguments_);
     if (base == nullptr || infos.size() != 1)
@@ -301,6 +330,7 @@ void PreparedCall::run_view(Call& call, bool is_same) {
 }
 
 void PreparedCall::run_anything(ops::Context& context, Call& call) {
+  has_results_ = false;
   results_.clear();
   std::vector<Value> results = context.interceptor == nullptr
                                    ? ops::execute(context, *site_.op, arguments_)
