@@ -156,7 +156,9 @@ TEST(RemoveMutation, ListsThatWereSeenBeforeGrow) {
   %0 : Tensor[] = prim::ListConstruct(%x)
   %1 : int = aten::len.t(%0)
   %2 : Tensor[] = aten::append.t(%0, %y)
-  return (%1)
+  %3 : int = aten::len.t(%0)
+  %4 : int = aten::add.int(%1, %3)
+  return (%4)
 )";
   EXPECT_EQ(after(lists_pass, text), text);
 }

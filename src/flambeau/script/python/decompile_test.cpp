@@ -36,8 +36,9 @@ class Decompile : public testing::Test {
   // What forward does with x: Tensor, of a module without attributes.
   std::string body(const std::string& lines, const std::string& arguments = "x: Tensor",
                    const std::string& result = "Tensor") {
-    use("class M(Module):\n  def forward(self: __torch__.M,\n    " + arguments + ") -> " + result + ":\n" +
-        lines);
+    use("class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  def forward(self: __torch__.M,\n   "
+        " " +
+        arguments + ") -> " + result + ":\n" + lines);
     const std::string text = module_text(object("M"));
     return text.substr(text.find("\n\n    def forward") + 6);
   }
@@ -50,7 +51,7 @@ TEST_F(Decompile, OperatorsAreSigns) {
                  "    return torch.add(_1, y, alpha=2)\n",
                  "x: Tensor,\n    y: Tensor"),
             "def forward(self, x: Tensor, y: Tensor) -> Tensor:\n"
-            "        return torch.ops.aten.add.Tensor(((x + 1) * -y) @ (x - (y - x)), y, alpha=2)\n");
+            "        return torch.ops.aten.add.Tensor((x + 1) * -y @ (x - (y - x)), y, alpha=2)\n");
 }
 
 TEST_F(Decompile, SlicesAreSubscripts) {
@@ -69,11 +70,8 @@ TEST_F(Decompile, DataTypesAreObjects) {
                  "      y = torch.to(x, ops.prim.dtype(x))\n"
                  "    return y\n"),
             "def forward(self, x: Tensor) -> Tensor:\n"
-            "        if x.dtype == torch.float32:\n"
-            "            y = torch.zeros([2], dtype=torch.float64)\n"
-            "        else:\n"
-            "            y = x.to(x.dtype)\n"
-            "        return y\n");
+            "        return torch.zeros([2], dtype=torch.float64) if x.dtype == torch.float32 else "
+            "x.to(x.dtype)\n");
 }
 
 TEST_F(Decompile, BranchesAssignWhereTheyCompute) {
@@ -112,9 +110,8 @@ TEST_F(Decompile, LoopsChangeTheirVariables) {
                  "    return y\n"),
             "def forward(self, x: Tensor) -> Tensor:\n"
             "        for i in range(3):\n"
-            "            x = x * i\n"
-            "            if i == 2:\n"
-            "                x = -x\n"
+            "            y0 = x * i\n"
+            "            x = -y0 if i == 2 else y0\n"
             "        return x\n");
 }
 
@@ -186,7 +183,7 @@ TEST_F(Decompile, ModulesSayWhatTheyHold) {
 }
 
 TEST_F(Decompile, SaysWhatPythonCannot) {
-  use("class M(Module):\n  inside : List[Any]\n");
+  use("class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  inside : List[Any]\n");
   const IValue inside = IValue::list(TypeKind::kAny, {object("M", {IValue::list(TypeKind::kAny)})});
   try {
     decompile(unit_, object("M", {inside}), nullptr);

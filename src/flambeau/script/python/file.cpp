@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/operators/python/spellings.h"
 #include "flambeau/script/printer/name_maker.h"
 #include "flambeau/script/python/helpers.h"
@@ -56,8 +57,7 @@ void PythonFile::look(const std::vector<std::shared_ptr<const Class>>& classes) 
     if (error != nullptr) {
       // Methods of PyTorch's own objects have no code, and need none.
       const std::string& name = function.qualified_name();
-      const std::shared_ptr<Class> owner = unit_.find_class(name.substr(0, name.rfind('.')));
-      if (owner != nullptr && owner->is_interface()) return;
+      if (is_native_class(name.substr(0, name.rfind('.')))) return;
       throw *error;
     }
     // Constructors give the object what it has; nobody has read it before.
