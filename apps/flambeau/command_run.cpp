@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "compiled/run_native.h"
 #include "flambeau/error.h"
 #include "flambeau/json.h"
 #include "model_inputs.h"
@@ -14,7 +15,6 @@
 #include "profile_table.h"
 #include "progress_bar.h"
 #include "reports.h"
-#include "run_native.h"
 #include "run_watch.h"
 #include "script/script_files.h"
 #include "terminal.h"

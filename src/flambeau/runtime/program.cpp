@@ -130,9 +130,7 @@ struct Program::State {
     }
     for (const std::string& name : options.live_weights) {
       const auto found = weight_names.find(name);
-      if (found == weight_names.end()) continue;
-      is_changed[found->second] = true;
-      live.insert(found->second);
+      if (found != weight_names.end()) is_changed[*live.insert(found->second).first] = true;
     }
     changed_count = static_cast<size_t>(std::ranges::count(is_changed, true));
   }
@@ -391,9 +389,9 @@ struct Program::State {
   bool has_symbols = false;
   std::atomic<int> plan_failures = 0;
   std::atomic<bool> has_planned = false;
-  std::vector<bool> is_changed;  // beside weights: runs update them
+  std::vector<bool> is_changed;  // beside weights: runs update them, or whoever gave them does
   size_t changed_count = 0;
-  std::set<size_t> live;  // those of live_weights
+  std::set<size_t> live;  // the latter
   std::shared_ptr<const backends::Backend> backend;
   backends::PackedWeights packed;
   PlanCache plans;

@@ -1,4 +1,4 @@
-#include "run_native.h"
+#include "compiled/run_native.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
