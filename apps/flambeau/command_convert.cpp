@@ -203,8 +203,8 @@ Command convert_command() {
        {"convert --freeze script.pt frozen.pt", "for inference: no calls, no attributes"},
        {"convert --weights-only script.pt weights.pt", "its tensors alone"},
        {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"},
-        {"convert model.pt model.ff", "the same as a flatbuffer"},
-        {"convert --script program.pt2 model.pt", "an exported program as a TorchScript module"}},
+       {"convert model.pt model.ff", "the same as a flatbuffer"},
+       {"convert --script program.pt2 model.pt", "an exported program as a TorchScript module"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 

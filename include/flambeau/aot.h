@@ -26,9 +26,10 @@ using aot::NativeOptions;
 std::string aot_compile(const std::string& program, const std::string& path, CompileOptions options = {});
 std::string aot_compile(graph::ExportedProgram program, const std::string& path, CompileOptions options = {});
 
-// Opens a compiled model of ours, a .pt2 or a .so, as load_program() does, too: a program that runs. Its code,
-// which is for PyTorch, is not loaded. Throws Error(kUnsupported) for a device other than "cpu"; and
-// Error(kUnsafe) for a model that another compiler made, whose code would have to be run: load_native_package().
+// Opens a compiled model of ours, a .pt2 or a .so, as load_program() does, too: a program that runs. Its
+// code, which is for PyTorch, is not loaded. Throws Error(kUnsupported) for a device other than "cpu"; and
+// Error(kUnsafe) for a model that another compiler made, whose code would have to be run:
+// load_native_package().
 Program aot_load(const std::string& path, const std::string& device = "cpu", LoadOptions options = {});
 
 }  // namespace flambeau

@@ -161,8 +161,8 @@ class ScriptModule {
   std::string code(std::string_view method) const;
   std::string original_code(std::string_view method) const;
   // The module and all that it calls as Python that runs in plain PyTorch: classes with their layers and
-  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are not
-  // in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
+  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are
+  // not in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
   std::string python_code() const;
   // The graph that a method was compiled to, as text.
   std::string graph(std::string_view method) const;
@@ -291,9 +291,9 @@ std::vector<std::string> export_opnames(const ScriptModule& module);
 // on nothing but their arguments then run as exported programs do: by plans, with packed weights. Throws
 // Error(kInvalidArgument) in training mode, Error(kNotFound), Error(kUnsupported).
 ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved = {});
-// The same for inference alone: what forks is done at once, what is computed twice once, batch norms and sums,
-// differences, products and quotients with constants are parts of the weights before them, and nothing is
-// written in place that nobody sees. Results may differ in their last bits. Throws what freeze() throws.
+// The same for inference alone: what forks is done at once, what is computed twice once, batch norms and
+// sums, differences, products and quotients with constants are parts of the weights before them, and nothing
+// is written in place that nobody sees. Results may differ in their last bits. Throws what freeze() throws.
 ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved = {});
 // What the module's methods call becomes part of them; calls through interfaces stay. Throws
 // Error(kUnsupported) for methods that call themselves.

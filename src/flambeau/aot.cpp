@@ -11,8 +11,7 @@ namespace flambeau {
 
 std::string aot_compile(const std::string& program, const std::string& path, CompileOptions options) {
   pt2::Package package = pt2::load_package(program);
-  with_location("file", program,
-                [&] { aot::compile_to_file(std::move(package), path, std::move(options)); });
+  with_location("file", program, [&] { aot::compile_to_file(std::move(package), path, std::move(options)); });
   return path;
 }
 

@@ -92,7 +92,7 @@ struct ScriptConversion {
   std::optional<DType> dtype;
   std::vector<std::string> methods;  // that stay; all of them where none is named
   bool freeze = false;
-  std::string model;                 // of an archive with several programs, the one that becomes a module
+  std::string model;  // of an archive with several programs, the one that becomes a module
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
 // The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for what the output's

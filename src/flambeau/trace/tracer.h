@@ -160,8 +160,8 @@ class Tracer : public ops::Interceptor {
   std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
   std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
   std::unordered_map<symbolic::Expr, Tensor, symbolic::ExprHash> number_tensors_;
-  std::unordered_set<std::string> names_;         // of nodes
-  std::unordered_map<std::string, size_t> next_;  // the number to try next
+  std::unordered_set<std::string> names_;                // of nodes
+  std::unordered_map<std::string, size_t> next_;         // the number to try next
   std::unordered_map<std::string, size_t> graph_names_;  // how many there are
   graph::Node* before_ = nullptr;
   std::unordered_map<const graph::Value*, const graph::Value*> aliases_;
