@@ -170,7 +170,6 @@ class Generator {
   void if_node(const ir::Node& node);
   void loop_node(const ir::Node& node);
   void kept_if(const ir::Node& node, const Operand& condition, const Operands& goals);
-  static bool can_replace(const ir::Block& body, size_t index);
   void operator_node(const ir::Node& node);
   void builtin_node(const ir::Node& node, std::string_view name);
   void end_block(const ir::Block& block, size_t first_output, std::span<const Operand> goals,
@@ -264,23 +263,6 @@ void Generator::kept_if(const ir::Node& node, const Operand& condition, const Op
   for (const BlockRange& side : site.sides) aim(side.end);
 }
 
-// Whether the next turn's value can be made in the register of this turn's: nobody reads that any more, and
-// neither is anything but a number.
-bool Generator::can_replace(const ir::Block& body, size_t index) {
-  const ir::Value& carried = *body.input(index);
-  const ir::Value& next = *body.output(index);
-  const ir::Node& maker = *next.node();
-  if (maker.block() != &body || !maker.is(NodeKind::kOperator) || maker.outputs().size() != 1 ||
-      may_be_boxed(next.type()) || may_be_boxed(carried.type()))
-    return false;
-  size_t occurrences = 0;
-  for (const ir::Use& use : next.uses()) {
-    if (use.user == body.return_node()) ++occurrences;
-  }
-  const ir::Node* const last = lifetime_of(carried).last;
-  return occurrences == 1 && (last == nullptr || last == &maker || last->is_before(&maker));
-}
-
 void Generator::loop_node(const ir::Node& node) {
   const ir::Block& body = *node.block(0);
   const Operand most = input_of(node, 0), first_condition = input_of(node, 1);
@@ -306,7 +288,7 @@ void Generator::loop_node(const ir::Node& node) {
     const ir::Value* const input = body.input(i);
     place(*input, i == 0 ? turn : goals.at(i - 1).index());
     dead_.insert(input);  // its register is not its own
-    if (i > 0 && can_replace(body, i)) chosen_[body.output(i)] = goals[i - 1].index();
+    if (i > 0 && can_be_made_in_place(body, i)) chosen_[body.output(i)] = goals[i - 1].index();
   }
   nodes_of(body);
   Operand condition;

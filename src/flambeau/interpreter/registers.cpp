@@ -114,4 +114,19 @@ std::vector<Move> in_order(std::vector<Move> at_once, Registers& registers) {
   return moves;
 }
 
+bool can_be_made_in_place(const ir::Block& body, size_t index) {
+  const ir::Value& carried = *body.input(index);
+  const ir::Value& next = *body.output(index);
+  const ir::Node& maker = *next.node();
+  if (maker.block() != &body || !maker.is(ir::NodeKind::kOperator) || maker.outputs().size() != 1 ||
+      may_be_boxed(next.type()) || may_be_boxed(carried.type()))
+    return false;
+  size_t occurrences = 0;
+  for (const ir::Use& use : next.uses()) {
+    if (use.user == body.return_node()) ++occurrences;
+  }
+  const ir::Node* const last = lifetime_of(carried).last;
+  return occurrences == 1 && (last == nullptr || last == &maker || last->is_before(&maker));
+}
+
 }  // namespace flambeau::interpreter

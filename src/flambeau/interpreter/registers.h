@@ -41,4 +41,8 @@ struct Move {
 };
 std::vector<Move> in_order(std::vector<Move> at_once, Registers& registers);
 
+// Whether the next turn's value can be made in the register of this turn's: nobody reads that any more, and
+// neither is anything but a number.
+bool can_be_made_in_place(const ir::Block& body, size_t index);
+
 }  // namespace flambeau::interpreter
