@@ -1,11 +1,15 @@
 """The error of whole models in float32, ours and PyTorch's, against PyTorch in float64.
 
-  python bench/accuracy.py [NAME...] [--package FOLDER] [--inputs N] [--bar X] [--json FILE]
+  python bench/accuracy.py [NAME...] [--package FOLDER] [--inputs N] [--draws N] [--bar X] [--json FILE]
 
 A name is bench/resnet-18, transformers/bert, torchvision/resnet50 or timm/visformer_tiny, or a pattern of such; without any, all of
 them that the installed libraries have. Weights are random from a fixed seed, running statistics of norms are not those of a fresh
 model. The error is the norm of the difference over the norm of the result, over all inputs and outputs. Fails when ours is more than
 X (2) times PyTorch's for a model.
+
+The result of a small classifier with random weights is a few numbers that hardly depend on its input: their errors are then the same
+few roundings however many inputs there are, and a ratio of them is chance. --draws takes the model with so many sets of weights, each
+the first one with a tenth of itself added or taken away, and sums over them.
 """
 
 import argparse
@@ -85,19 +89,33 @@ def widened(value):
     return pytree.tree_map(lambda leaf: leaf.double() if is_float(leaf) else leaf, value)
 
 
-def measure(make, inputs):
+def measure(make, inputs, draws):
     """PyTorch's error and ours."""
+    sums = [sum(column) for column in zip(*(squares_of(make, inputs, draw) for draw in range(draws)))]
+    return [math.sqrt(square / sums[0]) if square else 0.0 for square in sums[1:]]
+
+
+def squares_of(make, inputs, draw):
+    """The squares of the results and of both errors, summed."""
     import flambeau
     import torch
     from flambeau_torch import values_to_flambeau, values_to_torch
+
+    def is_norm(part):
+        return isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.running_mean is not None
 
     def build():
         torch.manual_seed(0)
         module, arguments = make()
         for part in module.modules():
-            if isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.running_mean is not None:
+            if is_norm(part):
                 part.running_mean.normal_(0, 0.1)
                 part.running_var.uniform_(0.5, 1.5)
+        if draw:
+            torch.manual_seed(draw)
+            with torch.no_grad():
+                for values in (*module.parameters(), *(part.running_mean for part in module.modules() if is_norm(part))):
+                    values.mul_(1 + 0.1 * torch.randn_like(values))
         return module.eval(), arguments
 
     exact = torch.nn.Module.double(build()[0])  # of a model that has a layer of this name too
@@ -111,8 +129,7 @@ def measure(make, inputs):
         path = os.path.join(folder, "model.pt2")
         torch.export.save(torch.export.export(module, positional, named), path)
         program = flambeau.load(path)
-        squares = [0.0, 0.0]
-        size = 0.0
+        size, squares = 0.0, [0.0, 0.0]
         for value in given:
             positional, named = as_call(value)
             wanted = tensors(exact(*widened(positional), **widened(named)))
@@ -124,7 +141,7 @@ def measure(make, inputs):
                 size += float(right.double().square().sum())
                 for i, result in enumerate(found):
                     squares[i] += float((result.double() - right.double()).square().sum())
-    return [math.sqrt(square / size) if square else 0.0 for square in squares]
+    return size, *squares
 
 
 def main():
@@ -132,6 +149,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--package", default=ROOT / "build/release/python", type=pathlib.Path)
     parser.add_argument("--inputs", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--bar", type=float, default=2.0)
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
@@ -142,7 +160,7 @@ def main():
         if options.names and not any(fnmatch.fnmatch(name, pattern) for pattern in options.names):
             continue
         try:
-            theirs, ours = measure(make, options.inputs)
+            theirs, ours = measure(make, options.inputs, options.draws)
         except Exception as error:  # what one model cannot do is a line of the table
             text = " ".join(str(error).split())[:200]
             print(f"{name:36} FAILED: {type(error).__name__}: {text}", flush=True)

@@ -82,7 +82,7 @@ endfunction()
 # flambeau_room(NAME [HOT | COLD] [USES room...] [LIBRARIES lib...]): the current folder is a room. Its sources become
 # part of libflambeau; every x_test.cpp becomes a case of the room's test program, which is linked with the room and
 # those it uses alone. Release builds optimize HOT rooms, and every x_isa.cpp, for speed at any size, COLD rooms for
-# size.
+# size; FLAMBEAU_SMALL takes every room for cold.
 function(flambeau_room name)
   cmake_parse_arguments(ROOM "HOT;COLD" "" "USES;LIBRARIES" ${ARGN})
   string(REPLACE ";" "," uses "${ROOM_USES}")
@@ -98,7 +98,7 @@ function(flambeau_room name)
   flambeau_units(flambeau_${name} ${sources})
   target_include_directories(flambeau_${name} PRIVATE ${FLAMBEAU_INCLUDES})
   target_link_libraries(flambeau_${name} PRIVATE flambeau_flags ${ROOM_LIBRARIES})
-  if(ROOM_COLD)
+  if(ROOM_COLD OR FLAMBEAU_SMALL)
     target_compile_options(flambeau_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   elseif(NOT ROOM_HOT)
     target_compile_options(flambeau_${name} PRIVATE $<$<CONFIG:Release>:-O2>)

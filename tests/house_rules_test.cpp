@@ -254,10 +254,11 @@ std::vector<std::string> names_known(const std::vector<std::string>& tokens) {
   return found;
 }
 
-// TorchScript's language names operators, too: what it makes of which stands in tables, in two folders.
+// TorchScript's language names operators, too: what it makes of which stands in tables, in two folders. And
+// so does PyTorch's C interface, which has a function for each.
 bool may_know_operators(const fs::path& file) {
-  for (const char* const home :
-       {"/flambeau/ops/", "/flambeau/script/operators/", "/flambeau/interpreter/builtins/"}) {
+  for (const char* const home : {"/flambeau/ops/", "/flambeau/script/operators/",
+                                 "/flambeau/interpreter/builtins/", "/flambeau/aot/native/"}) {
     if (file.string().find(home) != std::string::npos) return true;
   }
   return false;

@@ -101,7 +101,7 @@ int run_convert(const ConvertCommandOptions& options, const CommonOptions& commo
     return kExitOk;
   }
   if (is_script_output(options)) {
-    ScriptConversion how{options.input, options.output, {}, options.methods, options.freeze};
+    ScriptConversion how{options.input, options.output, {}, options.methods, options.freeze, options.model};
     if (!options.dtype.empty()) how.dtype = element_type(options.dtype);
     convert_script(how, common);
     return kExitOk;
@@ -170,7 +170,8 @@ Command convert_command() {
           Option("--simplify",
                  "Of a program: compute equal things once and constants now, and leave out what nobody uses",
                  &options->simplify),
-          Option("--script", "Of TorchScript: write a module whatever the output is called",
+          Option("--script",
+                 "Write a TorchScript module, whatever the output is called; an exported program becomes one",
                  &options->script),
           Option("--weights-only", "Of TorchScript: write its tensors alone", &options->weights_only)
               .excludes("--script"),
@@ -202,7 +203,8 @@ Command convert_command() {
        {"convert --freeze script.pt frozen.pt", "for inference: no calls, no attributes"},
        {"convert --weights-only script.pt weights.pt", "its tensors alone"},
        {"convert model.pt model.ptl", "a TorchScript module for mobile interpreters"},
-       {"convert model.pt model.ff", "the same as a flatbuffer"}},
+       {"convert model.pt model.ff", "the same as a flatbuffer"},
+       {"convert --script program.pt2 model.pt", "an exported program as a TorchScript module"}},
       [options](const CommonOptions& common) { return run_convert(*options, common); }};
 }
 

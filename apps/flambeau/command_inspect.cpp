@@ -220,6 +220,7 @@ int run_inspect(const InspectOptions& options, const CommonOptions& common) {
       } else {
         if (i > 0) std::puts("");
         print_inspection(path, mapping, inspection, shown, options, pool);
+        if (inspection.kind == FileKind::kTorchPackage) print_script_package(mapping);
         if (options.code || is_script_kind(inspection.kind))
           print_script_part({path, mapping, true}, options, common);
       }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "compiled/run_native.h"
 #include "flambeau/error.h"
 #include "flambeau/json.h"
 #include "model_inputs.h"
@@ -31,10 +32,21 @@ struct RunCommandOptions {
   double relative = -1;  // tolerances; negative: those of the type
   double absolute = -1;
   bool profile = false;
+  bool native = false;
   uint64_t limit = 20;
 };
 
 int run_run(const RunCommandOptions& options, const CommonOptions& common) {
+  if (options.native) {
+    return run_native({options.model.file,
+                       options.model.model,
+                       options.model.inputs,
+                       options.output,
+                       options.check_against,
+                       {options.relative, options.absolute},
+                       options.model.seed},
+                      common);
+  }
   const ModelSource source = open_source(options.model.file);
   if (source.is_script) {
     return run_script({source,
@@ -130,6 +142,10 @@ Command run_command() {
                  &options->relative)
               .between(0, kMost),
           Option("--atol", "Absolute tolerance (default: likewise)", &options->absolute).between(0, kMost),
+          Option(
+              "--run-native-code",
+              "Of a package that PyTorch's compiler made: load its library, which is code of whoever made it",
+              &options->native),
           Option("-p,--profile", "Show the time of each node and operator", &options->profile),
           Option("-n,--limit", "Rows of the profile; 0 for all", &options->limit).shows_default(),
       });
@@ -140,6 +156,7 @@ Command run_command() {
            {"run model.pt2 --input x=photo.npy --cast --output y.npy", "a float64 photo, too"},
            {"run model.pt2 --size batch=8", "random inputs, of that size"},
            {"run model.pt2 --check-against expected.pt", "the same as in PyTorch?"},
+           {"run --run-native-code aoti.pt2 -i random:2x8", "the library that PyTorch's compiler made"},
            {"run script.pt --method encode -i random:1x80 -i scale=2.0", "of TorchScript, any method"}},
           [options](const CommonOptions& common) { return run_run(*options, common); },
           "Inputs have the names that 'flambeau inspect' shows (x), or the places in the call (args[0], "

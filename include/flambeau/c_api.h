@@ -179,6 +179,13 @@ flambeau_status flambeau_program_load_bytes(const void* bytes, size_t size,
                                             const flambeau_load_options* options, flambeau_program** program);
 void flambeau_program_free(flambeau_program* program);
 
+/* Compiled models: makes the program of a .pt2 one that PyTorch loads, a .pt2 or, where the name ends in
+ * ".so", a library. `library_only`: 1 leaves the exported program out of the .pt2. No compiler is needed. */
+flambeau_status flambeau_aot_compile(const char* program, const char* path, int32_t library_only);
+/* Opens such a model as the program that it is. The device is "cpu". `options` may be NULL. */
+flambeau_status flambeau_aot_load(const char* path, const char* device, const flambeau_load_options* options,
+                                  flambeau_program** program);
+
 size_t flambeau_program_input_count(const flambeau_program* program);
 size_t flambeau_program_output_count(const flambeau_program* program);
 flambeau_status flambeau_program_input(const flambeau_program* program, size_t index, flambeau_leaf* leaf);

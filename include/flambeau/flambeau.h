@@ -20,5 +20,6 @@
 #include "flambeau/runtime.h"
 #include "flambeau/script.h"
 #include "flambeau/script_build.h"
+#include "flambeau/script_package.h"
 #include "flambeau/tensor.h"
 #include "flambeau/work.h"

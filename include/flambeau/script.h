@@ -19,6 +19,7 @@
 
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/named_tensors.h"
+#include "flambeau/script/backend.h"
 #include "flambeau/script/values/ivalue.h"
 #include "flambeau/tensor/dtype.h"
 
@@ -26,7 +27,9 @@ namespace flambeau {
 class ByteSink;
 class Error;
 class Mapping;
+class RecordArchive;
 struct ScriptMigration;
+struct SharedZipStorages;
 namespace ops {
 class Library;
 }
@@ -35,6 +38,9 @@ class Library;
 namespace flambeau::script {
 
 class Class;
+struct PackagedModule;
+struct PackagedScript;
+struct ScriptResource;
 class Unit;
 
 struct ScriptLoadOptions {
@@ -47,6 +53,10 @@ struct ScriptLoadOptions {
   // Of a mobile module: run its bytecode, as PyTorch's lite interpreter does, and leave its code alone.
   // Bytecode is taken anyway where there is no code.
   bool from_bytecode = false;
+  // Of a package (flambeau/script_package.h): which of its modules; the only one needs no name.
+  std::string module = {};
+  // What runs parts that were lowered. Modules with others can be looked at and saved, not run.
+  Backends backends = {};
 };
 
 // What is 0 or null has no bound.
@@ -151,8 +161,8 @@ class ScriptModule {
   std::string code(std::string_view method) const;
   std::string original_code(std::string_view method) const;
   // The module and all that it calls as Python that runs in plain PyTorch: classes with their layers and
-  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are not
-  // in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
+  // attributes, the first line of whose text says how to load the weights. The tensors of state_dict() are
+  // not in it; other tensors are. Throws Error(kUnsupported) for what Python cannot say.
   std::string python_code() const;
   // The graph that a method was compiled to, as text.
   std::string graph(std::string_view method) const;
@@ -190,6 +200,8 @@ class ScriptModule {
   std::vector<CodeFinding> problems() const;
   // Calls that touch the outside: files, seeds, the network.
   std::vector<CodeFinding> outside_calls() const;
+  // Of itself and all below, what a backend runs.
+  std::vector<LoweredModule> lowered_modules() const;
   // Methods that run when the file is loaded.
   std::vector<std::string> run_at_load() const;
 
@@ -210,6 +222,14 @@ class ScriptModule {
   friend void save_mobile(const ScriptModule& module, const std::string& path,
                           const MobileSaveOptions& options, Progress& progress);
   friend std::vector<std::string> export_opnames(const ScriptModule& module);
+  friend ScriptModule load_packaged(const std::shared_ptr<const RecordArchive>& records,
+                                    const PackagedModule& module,
+                                    const std::shared_ptr<SharedZipStorages>& shared,
+                                    const ScriptLoadOptions& options);
+  friend std::vector<std::pair<PackagedScript, ScriptModule>> load_script_package(
+      const std::string& path, const ScriptLoadOptions& options);
+  friend void save_script_package(const std::string& path, const std::vector<ScriptResource>& resources,
+                                  Progress& progress);
   friend ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved);
   friend ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved);
   friend void inline_calls(const ScriptModule& module);
@@ -271,9 +291,9 @@ std::vector<std::string> export_opnames(const ScriptModule& module);
 // on nothing but their arguments then run as exported programs do: by plans, with packed weights. Throws
 // Error(kInvalidArgument) in training mode, Error(kNotFound), Error(kUnsupported).
 ScriptModule freeze(const ScriptModule& module, const std::vector<std::string>& preserved = {});
-// The same for inference alone: what forks is done at once, what is computed twice once, batch norms and sums,
-// differences, products and quotients with constants are parts of the weights before them, and nothing is
-// written in place that nobody sees. Results may differ in their last bits. Throws what freeze() throws.
+// The same for inference alone: what forks is done at once, what is computed twice once, batch norms and
+// sums, differences, products and quotients with constants are parts of the weights before them, and nothing
+// is written in place that nobody sees. Results may differ in their last bits. Throws what freeze() throws.
 ScriptModule optimize(const ScriptModule& module, const std::vector<std::string>& preserved = {});
 // What the module's methods call becomes part of them; calls through interfaces stay. Throws
 // Error(kUnsupported) for methods that call themselves.

@@ -12,18 +12,21 @@ Tensors of PyTorch, arrays of numpy and anything with __dlpack__ go in without a
 same way: torch.from_dlpack(y).
 """
 
+from flambeau import aot as _aot
 from flambeau import checkpoint as _checkpoint
 from flambeau import files as _files
 from flambeau import jit
 from flambeau import ops as _ops
 from flambeau import package as _package
 from flambeau._flambeau import Error, Leaf, Object, Operator, Session, Tensor
+from flambeau.aot import CompiledModel
 from flambeau.checkpoint import Checkpoint
 from flambeau.package import ExportedProgram, Package
 from flambeau.program import Profile, ProfileEntry, Program, Record
 
 __all__ = [
     "Checkpoint",
+    "CompiledModel",
     "Error",
     "ExportedProgram",
     "Leaf",
@@ -35,6 +38,8 @@ __all__ = [
     "Program",
     "Record",
     "Tensor",
+    "aot_compile",
+    "aot_load",
     "check",
     "convert",
     "diff",
@@ -87,6 +92,30 @@ def load(
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
+
+
+def aot_compile(program, path, *, model="", library_only=False, metadata=None, options=None):
+    """Makes a program a compiled model that PyTorch loads: a .pt2 for torch._inductor.aoti_load_package, or a .so for
+    torch._export.aot_load. Gives the path. No compiler is needed.
+
+        flambeau.aot_compile("model.pt2", "compiled.pt2")
+
+    program: a path, or what load_package gave. library_only: leaves the exported program out of the .pt2. metadata: texts by
+    name. options: those of torch._export.aot_compile, by their names; an AttributeError names one that has no meaning here."""
+    return _aot.compile(
+        _session, program, path, model=model, library_only=library_only, metadata=metadata, options=options
+    )
+
+
+def aot_load(path, device="cpu", *, threads=None):
+    """Opens a compiled model that aot_compile made, .pt2 or .so: something to call. None of its code is loaded.
+
+        model = flambeau.aot_load("compiled.pt2", "cpu")
+        y = model(x, mask=mask)
+
+    A ValueError names both lists where the keywords are not those of the model. A model that another compiler made is
+    refused, as its code would have to be run."""
+    return _aot.load(_session, path, device, threads=threads)
 
 
 def load_package(source):

@@ -7,6 +7,7 @@ from flambeau._flambeau import Leaf as Leaf
 from flambeau._flambeau import Object as Object
 from flambeau._flambeau import Operator as Operator
 from flambeau._flambeau import Tensor as Tensor
+from flambeau.aot import CompiledModel as CompiledModel
 from flambeau.checkpoint import Checkpoint as Checkpoint
 from flambeau.checkpoint import Path
 from flambeau.ops import Operators
@@ -32,6 +33,16 @@ def load(
     time_limit: float | None = None,
     memory_limit: int | None = None,
 ) -> Program: ...
+def aot_compile(
+    program: Path | Package | ExportedProgram,
+    path: Path,
+    *,
+    model: str = "",
+    library_only: bool = False,
+    metadata: typing.Mapping[str, str] | None = None,
+    options: typing.Mapping[str, typing.Any] | None = None,
+) -> str: ...
+def aot_load(path: Path, device: str = "cpu", *, threads: int | None = None) -> CompiledModel: ...
 def load_package(source: Source) -> Package: ...
 def load_checkpoint(source: Source) -> Checkpoint: ...
 def save_checkpoint(

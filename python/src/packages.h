@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "binding.h"
+#include "files.h"
+#include "flambeau/aot.h"
 #include "flambeau/export.h"
 #include "flambeau/passes.h"
 #include "flambeau/program.h"
@@ -106,6 +108,30 @@ inline HeldModel decomposed(Session& session, const HeldModel& model, std::vecto
   }));
 }
 
+// A program that was loaded, or the path of one, as a compiled model.
+inline void compile_to_path(Session& session, const py::object& program, const std::string& path,
+                            const std::string& model, bool library_only,
+                            std::vector<std::pair<std::string, std::string>> metadata) {
+  CompileOptions options{.model = model, .form = CompiledForm::kPackage, .metadata = std::move(metadata)};
+  if (library_only) options.form = CompiledForm::kLibraryPackage;
+  if (py::isinstance<pt2::Model>(program)) {
+    const HeldModel held = program.cast<HeldModel>();
+    session.locked([&] { return aot_compile(held->program.clone(), path, options); });
+  } else {
+    const auto from = program.cast<std::string>();
+    session.locked([&] { return aot_compile(from, path, options); });
+  }
+}
+
+// The keywords that a call must have; None where nothing says it.
+inline py::object keyword_names(const LoadedProgram& loaded) {
+  const TreeSpec& spec = loaded.program().in_spec();
+  if (spec.children().size() != 2 || spec.child(1).kind() != TreeKind::kDict) return py::none();
+  py::list names;
+  for (const json::Value& key : spec.child(1).keys()) names.append(json_to_python(key));
+  return names;
+}
+
 inline void bind_packages(py::module_& module) {
   bind_class<pt2::Model, HeldModel>(module, "ExportedProgram")
       .def_property_readonly("name", [](const pt2::Model& self) { return text_to_python(self.name); })
@@ -154,6 +180,8 @@ inline void bind_packages(py::module_& module) {
     session.locked([&] { return pt2::save_package(*package, path, chosen), 0; });
   });
   module.def("save_program", &save_model);
+  module.def("aot_compile", &compile_to_path);
+  module.def("keyword_names", &keyword_names);
   module.def("text_of", &text_of);
   module.def("example_inputs_of", &example_inputs_of);
   module.def("findings_of", &findings_of);

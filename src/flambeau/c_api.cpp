@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "flambeau/aot.h"
 #include "flambeau/base/error.h"
 #include "flambeau/base/files/mapping.h"
 #include "flambeau/c_api_parts.h"
@@ -224,6 +225,24 @@ flambeau_status flambeau_program_load_bytes(const void* bytes, size_t size,
     const auto* const first = static_cast<const uint8_t*>(bytes);
     *program = new flambeau_program(flambeau::load_program(
         flambeau::Mapping::from_buffer(std::vector<uint8_t>(first, first + size)), read_options(options)));
+  });
+}
+
+flambeau_status flambeau_aot_compile(const char* program, const char* path, int32_t library_only) {
+  return guarded([&] {
+    require(program != nullptr && path != nullptr, "the path of the program or of the model is NULL");
+    flambeau::CompileOptions options;
+    if (library_only != 0) options.form = flambeau::CompiledForm::kLibraryPackage;
+    flambeau::aot_compile(std::string(program), path, options);
+  });
+}
+
+flambeau_status flambeau_aot_load(const char* path, const char* device, const flambeau_load_options* options,
+                                  flambeau_program** program) {
+  return guarded([&] {
+    require(path != nullptr && device != nullptr && program != nullptr,
+            "the path, the device or the place for the program is NULL");
+    *program = new flambeau_program(flambeau::aot_load(path, device, read_options(options)));
   });
 }
 

@@ -1,5 +1,7 @@
 #include "flambeau/migrate.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "flambeau/formats/pt2/example_inputs.h"
@@ -61,6 +63,33 @@ std::vector<std::string> argument_names(const script::ScriptModule& module, cons
   return names;
 }
 
+namespace {
+
+// With arguments of its own, which it may write to.
+void run_once(const script::ScriptModule& module, const std::vector<script::IValue>& arguments,
+              const script::ScriptModule::Keywords& keywords, const MigrateOptions& options) {
+  const std::vector<Type> types = ScriptMigration::argument_types(module, options.method);
+  std::vector<script::IValue> own;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    own.push_back(
+        migration::with_own_tensors(arguments[i], i < types.size() ? types[i] : Type(TypeKind::kAny)));
+  script::ScriptModule::Keywords own_keywords;
+  for (const auto& [name, value] : keywords)
+    own_keywords.emplace_back(name, migration::with_own_tensors(value, TypeKind::kAny));
+  module.run_method(options.method, std::move(own), own_keywords, {.most_steps = options.most_steps});
+}
+
+// Zeros in the tensor of that name, "layer1.state".
+void empty_state(const script::ScriptModule& module, const std::string& name) {
+  const size_t dot = name.rfind('.');
+  script::ScriptModule owner = dot == std::string::npos ? module : module.submodule(name.substr(0, dot));
+  const std::string attribute = name.substr(dot + 1);  // all of it where there is no dot
+  const Tensor tensor = owner.attribute(attribute).as_tensor();
+  owner.set_attribute(attribute, Tensor::zeros(tensor.dtype(), tensor.sizes()));
+}
+
+}  // namespace
+
 Migration migrate(const script::ScriptModule& module, const std::vector<script::IValue>& arguments,
                   const script::ScriptModule::Keywords& keywords, const MigrateOptions& options) {
   const std::scoped_lock lock(ScriptMigration::mutex_of(module));
@@ -70,13 +99,29 @@ Migration migrate(const script::ScriptModule& module, const std::vector<script::
   call.keywords = keywords;
   Migration made;
   migration::Story story;
-  made.program = migration::trace_script(call,
-                                         {.dynamic = options.dynamic,
-                                          .most_steps = options.most_steps,
-                                          .forgets_changes = options.forgets_changes,
-                                          .changes_as_arguments = options.changes_as_arguments,
-                                          .is_like_pytorch = options.is_like_pytorch},
-                                         story);
+  const migration::TraceOptions how{.dynamic = options.dynamic,
+                                    .most_steps = options.most_steps,
+                                    .forgets_changes = options.forgets_changes,
+                                    .changes_as_arguments = options.changes_as_arguments,
+                                    .is_like_pytorch = options.is_like_pytorch};
+  try {
+    made.program = migration::trace_script(call, how, story);
+  } catch (const Error&) {
+    // A state that has no size before the first run.
+    if (story.resized.empty()) throw;
+    const std::vector<std::string> resized = std::move(story.resized);
+    story = {};
+    const ScriptMigration::Undo undo(module);
+    run_once(module, arguments, keywords, options);
+    for (const std::string& name : resized) {
+      empty_state(module, name);
+      story.notes.push_back(
+          fmt::format("the method gives '{}' its size when it runs first: the program begins with zeros "
+                      "there, and with all else as it is after that run",
+                      name));
+    }
+    made.program = migration::trace_script(call, how, story);
+  }
   made.notes = std::move(story.notes);
   made.specialized = std::move(story.specialized);
   made.unrolled = std::move(story.unrolled);

@@ -1,6 +1,8 @@
 #include "flambeau/runtime.h"
 
+#include "flambeau/aot/open.h"
 #include "flambeau/base/files/mapping.h"
+#include "flambeau/formats/file_kind.h"
 #include "flambeau/formats/pt2/example_inputs.h"
 #include "flambeau/formats/pt2/package.h"
 #include "flambeau/graph/verify/verify.h"
@@ -20,11 +22,11 @@ Program make(pt2::Package package, LoadOptions options) {
 }  // namespace
 
 Program load_program(const std::string& path, LoadOptions options) {
-  return make(pt2::load_package(path), std::move(options));
+  return make(aot::open_programs(open_model_file(path)), std::move(options));
 }
 
 Program load_program(std::shared_ptr<Mapping> bytes, LoadOptions options) {
-  return make(pt2::load_package(bytes), std::move(options));
+  return make(aot::open_programs(bytes), std::move(options));
 }
 
 std::vector<Value> example_inputs(const Program& program) {

@@ -10,6 +10,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/left_out.h"
 #include "flambeau/script/ir/text.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/printer/printer.h"
 #include "flambeau/script/python/decompile.h"
 #include "flambeau/script/reachable.h"
@@ -214,6 +215,39 @@ std::vector<CodeFinding> ScriptModule::outside_calls() const {
                       }
                     });
                   });
+  return found;
+}
+
+std::vector<LoweredModule> ScriptModule::lowered_modules() const {
+  const std::shared_lock lock(loaded_->mutex);
+  std::vector<LoweredModule> found;
+  for (const ScriptModule& module : modules_here()) {
+    const ObjectBox& object = module.object_.as_object();
+    std::string backend;
+    try {
+      backend = backend_of(*object.type);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kCancelled) throw;
+      continue;  // code that does not compile, as problems() says
+    }
+    if (backend.empty()) continue;
+    LoweredModule& made = found.emplace_back();
+    made.path = module.path_;
+    made.backend = backend;
+    // (what was asked for, what the backend made of the module, whether it is to be made anew)
+    const auto kept = loaded_->file.kept.find(module.object_.identity());
+    if (kept != loaded_->file.kept.end()) {
+      const IValue& state = kept->second.state;
+      if (!state.is(IValue::Tag::kTuple) || state.items().size() < 2) continue;
+      made.method_compile_spec = state.items()[0];
+      made.processed = state.items()[1];
+      continue;
+    }
+    const std::optional<size_t> spec = object.type->find_attribute("__method_compile_spec");
+    const std::optional<size_t> processed = object.type->find_attribute("__processed_module");
+    if (spec && *spec < object.slots.size()) made.method_compile_spec = object.slots[*spec];
+    if (processed && *processed < object.slots.size()) made.processed = object.slots[*processed];
+  }
   return found;
 }
 

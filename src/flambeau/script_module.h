@@ -30,6 +30,7 @@ struct ScriptCode {
   void use(const std::shared_ptr<Unit>& unit);
 
   std::shared_ptr<const ops::Library> library;
+  std::shared_ptr<const Backends> backends;
   std::shared_ptr<const OperatorTable> operators;
   ThreadPool pool;
   std::shared_ptr<const interpreter::Program> program;
@@ -76,6 +77,7 @@ struct ScriptModule::Loaded {
   std::mutex migration_mutex;  // whoever migrates it, which looks and runs in turns
   kernels::Generator generator;
   std::mutex generator_mutex;
+  std::string missing_backend;                   // that some module was lowered to; empty for none
   std::unordered_set<const Class*> own_classes;  // that have one object, so that slots may be added
 
  private:
@@ -88,6 +90,11 @@ struct ScriptModule::Loaded {
 
 // As torch.jit.save chooses it: the file's name without its last ending.
 std::string top_folder_of(const std::string& path);
+
+// A module of a package.
+ScriptModule load_packaged(const std::shared_ptr<const RecordArchive>& records, const PackagedModule& module,
+                           const std::shared_ptr<SharedZipStorages>& shared,
+                           const ScriptLoadOptions& options);
 
 // Of an object, by its name. Throw Error(kNotFound) that lists what is like it.
 size_t slot_named(const IValue& object, std::string_view name);

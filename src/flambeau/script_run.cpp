@@ -13,10 +13,12 @@
 #include "flambeau/formats/flatbuffer/flatbuffer_file.h"
 #include "flambeau/formats/flatbuffer/flatbuffer_writer.h"
 #include "flambeau/formats/mobile/mobile_file.h"
+#include "flambeau/formats/package/script_package.h"
 #include "flambeau/interpreter/arguments.h"
 #include "flambeau/interpreter/evaluator.h"
 #include "flambeau/interpreter/native_methods.h"
 #include "flambeau/script/bytecode/export.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script_module.h"
 #include "flambeau/value/schema_table.h"
 
@@ -30,15 +32,22 @@ std::shared_ptr<const OperatorTable> table_of(const std::shared_ptr<const ops::L
 
 }  // namespace
 
+// What nobody adds operators to is one for all modules: it is as constant as code, and takes longer to make
+// than most files take to load.
 ScriptCode::ScriptCode(const ScriptLoadOptions& options)
-    : library(options.library ? options.library : std::make_shared<const ops::Library>()),
-      operators(table_of(library)),
-      pool(options.threads) {}
+    : backends(std::make_shared<const Backends>(options.backends)), pool(options.threads) {
+  static const auto known_library = std::make_shared<const ops::Library>();
+  static const auto known_operators = table_of(known_library);
+  library = options.library ? options.library : known_library;
+  operators = options.library ? table_of(library) : known_operators;
+}
 
 void ScriptCode::use(const std::shared_ptr<Unit>& unit) {
   unit->set_native_methods(interpreter::native_methods(library));
   unit->set_evaluator(interpreter::make_evaluator(operators, library, pool));
-  program = std::make_shared<const interpreter::Program>(unit, library);
+  const auto made = std::make_shared<interpreter::Program>(unit, library);
+  made->set_backends(backends);
+  program = made;
 }
 
 ScriptModule::Loaded::Lease::Lease(Loaded& loaded)
@@ -75,6 +84,14 @@ LoadHooks ScriptModule::Loaded::load_hooks(const ScriptLoadOptions& options) {
     return interpreter::native_from_state(*code->library, name, state);
   };
   if (options.run_set_state) {
+    hooks.may_set_state = [this](const Class& type) {
+      const std::string backend = backend_of(type);
+      if (backend.empty() || code->backends->contains(backend)) return true;
+      const std::string name = std::string(kBackendClassPrefix) + backend;
+      if (code->library->find_class(name) != nullptr) return true;
+      missing_backend = backend;
+      return false;
+    };
     hooks.set_state = [this, most_steps = options.most_steps](const Function& /*method*/,
                                                               const IValue& object, const IValue& state) {
       const Lease machine(*this);
@@ -139,6 +156,7 @@ bool ScriptModule::Loaded::needs_turn(const std::shared_ptr<Function>& function)
 
 IValue ScriptModule::Loaded::run(const std::shared_ptr<Function>& function, std::vector<IValue> arguments,
                                  const Keywords& keywords, const ScriptRunOptions& options) {
+  if (!missing_backend.empty()) fail_missing_backend(missing_backend);
   std::optional<WorkScope> scope;
   if (options.cancel != nullptr || options.most_seconds > 0 || options.most_bytes != 0) {
     scope.emplace(WorkLimits{
@@ -194,6 +212,16 @@ ScriptModule load_script(std::shared_ptr<Mapping> bytes, const ScriptLoadOptions
   const bool is_flat = is_flatbuffer_module(bytes->bytes());
   std::shared_ptr<const RecordArchive> records;
   if (!is_flat) records = std::make_shared<const RecordArchive>(RecordArchive::open(bytes));
+  if (!is_flat && is_script_package(*records)) {
+    const std::vector<PackagedModule> modules = packaged_modules(*records);
+    return load_packaged(records, find_packaged_module(modules, options.module),
+                         std::make_shared<SharedZipStorages>(), options);
+  }
+  if (!options.module.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("there is no module '{}' in a file that is no package", printable(options.module)));
+  }
   auto loaded = std::make_shared<ScriptModule::Loaded>(std::make_shared<ScriptCode>(options));
   const LoadHooks hooks = loaded->load_hooks(options);
   if (is_flat) {

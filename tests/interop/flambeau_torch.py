@@ -32,5 +32,25 @@ def values_to_flambeau(tree):
     return pytree.tree_map(to_flambeau, tree)
 
 
+def shared_values_to_flambeau(flambeau, tree):
+    """The same, and tensors of one storage stay views of one, which DLPack does not say: it tells where memory begins, not whose it is."""
+    leaves = [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+    bases = {}
+
+    def convert(leaf):
+        if not isinstance(leaf, torch.Tensor) or leaf.is_conj() or leaf.is_neg():
+            return to_flambeau(leaf)
+        storage = leaf.untyped_storage()
+        sharing = [other for other in leaves if other.untyped_storage()._cdata == storage._cdata]
+        if len(sharing) == 1 or any(other.dtype != leaf.dtype for other in sharing):
+            return to_flambeau(leaf)
+        if storage._cdata not in bases:
+            flat = torch.empty(0, dtype=leaf.dtype).set_(storage, 0, (storage.nbytes() // leaf.itemsize,), (1,))
+            bases[storage._cdata] = flambeau.ops.aten.alias(flat)
+        return flambeau.ops.aten.as_strided(bases[storage._cdata], list(leaf.shape), list(leaf.stride()), leaf.storage_offset())
+
+    return pytree.tree_map(convert, tree)
+
+
 def values_to_torch(tree):
     return pytree.tree_map(to_torch, tree)

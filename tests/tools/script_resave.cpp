@@ -12,6 +12,16 @@
 #include "flambeau/error.h"
 #include "flambeau/script.h"
 
+namespace {
+
+void complain(const std::string& path, const flambeau::Error& error) {
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::cout << path << "\terror: " << text << '\n';
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
   using namespace flambeau;
   std::vector<std::string> words(arguments + 1, arguments + count);
@@ -33,13 +43,16 @@ int main(int count, char** arguments) {
     try {
       const script::ScriptModule module = script::load_script(path, options);
       const std::string name = path.substr(path.rfind('/') + 1);
-      for (const std::string& version : versions)
-        script::save_mobile(module, words[0] + "/" + version + "/" + name, {.version = std::stol(version)});
+      for (const std::string& version : versions) {
+        try {
+          script::save_mobile(module, words[0] + "/" + version + "/" + name, {.version = std::stol(version)});
+        } catch (const Error& error) {
+          complain(version + "/" + name, error);
+        }
+      }
       if (versions.empty()) script::save_script(module, words[0] + "/" + name);
     } catch (const Error& error) {
-      std::string text = error.what();
-      std::replace(text.begin(), text.end(), '\n', ' ');
-      std::cout << path << "\terror: " << text << '\n';
+      complain(path, error);
     }
   }
   return 0;

@@ -1,6 +1,7 @@
 // flambeau migrate: a TorchScript module becomes an exported program, and both are run side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -23,6 +24,7 @@ struct MigrateCommandOptions {
   std::vector<std::string> methods;
   std::vector<std::string> inputs;
   std::vector<std::string> dynamic;
+  std::vector<std::string> specialize;
   uint64_t seed = 0;
   std::string report;
   bool forget = false;
@@ -61,13 +63,14 @@ Dim read_dim(const std::string& option, std::string name) {
   return Dim(name, bounds);
 }
 
-// Every size that can stay free.
-ShapeSpec free_shape(const script::IValue& value) {
+// Every size that can stay free, or none.
+ShapeSpec whole_shape(const script::IValue& value, bool is_free) {
   using Tag = script::IValue::Tag;
-  if (value.is(Tag::kTensor)) return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
+  if (value.is(Tag::kTensor) && is_free)
+    return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
   if (!value.is(Tag::kTuple) && !value.is(Tag::kList)) return {};
   std::vector<ShapeSpec> items;
-  for (const script::IValue& item : value.items()) items.push_back(free_shape(item));
+  for (const script::IValue& item : value.items()) items.push_back(whole_shape(item, is_free));
   return value.is(Tag::kTuple) ? ShapeSpec::tuple(std::move(items)) : ShapeSpec::list(std::move(items));
 }
 
@@ -94,7 +97,7 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
       specs.emplace_back(name, ShapeSpec(found->second));
       dims.erase(found);
     } else {
-      specs.emplace_back(name, is_auto ? free_shape(value) : ShapeSpec());
+      specs.emplace_back(name, whole_shape(value, is_auto));
     }
   };
   for (size_t i = 0; i < arguments.positional.size(); ++i)
@@ -106,6 +109,51 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
         fmt::format("--dynamic names '{}', which is no input that is given", printable(dims.begin()->first)));
   }
   return given.empty() ? DynamicShapes() : DynamicShapes::by_name(std::move(specs));
+}
+
+// "True", "None", "3", "0.5", "'text'".
+script::IValue read_fixed(const std::string& option, const std::string& text) {
+  if (text == "True" || text == "true") return true;
+  if (text == "False" || text == "false") return false;
+  if (text == "None") return {};
+  if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0])
+    return text.substr(1, text.size() - 2);
+  const char* const end = text.data() + text.size();
+  int64_t whole = 0;
+  if (const auto [at, error] = std::from_chars(text.data(), end, whole); error == std::errc() && at == end)
+    return whole;
+  double real = 0;
+  if (const auto [at, error] = std::from_chars(text.data(), end, real); error == std::errc() && at == end)
+    return real;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--specialize '{}' gives no value that can be fixed", printable(option)),
+              "give an int, a float, True, False, None or a text in quotes: flag=True, mode='train'");
+}
+
+// Arguments that have one value in the program, in the places of those of the example.
+void add_fixed(const std::vector<std::string>& given, const std::vector<std::string>& names,
+               ScriptArguments& arguments) {
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--specialize '{}' is not of the form NAME=VALUE", printable(text)));
+    }
+    const std::string name = text.substr(0, equals);
+    script::IValue value = read_fixed(text, text.substr(equals + 1));
+    const auto place = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
+    if (place < arguments.positional.size()) {
+      arguments.positional[place] = std::move(value);
+      continue;
+    }
+    const auto known =
+        std::ranges::find(arguments.keywords, name, &script::ScriptModule::Keywords::value_type::first);
+    if (known != arguments.keywords.end()) {
+      known->second = std::move(value);
+    } else {
+      arguments.keywords.emplace_back(name, std::move(value));
+    }
+  }
 }
 
 // What was said for one method alone begins with its name and a colon.
@@ -149,6 +197,19 @@ ScriptArguments fitting_arguments(const script::ScriptModule& module, const std:
   return arguments;  // the migration says what is wrong
 }
 
+// Arguments by name in the places that they have: whoever runs the program need not name them then.
+ScriptArguments in_order(ScriptArguments arguments, const std::vector<std::string>& names) {
+  while (arguments.positional.size() < names.size()) {
+    const std::string& next = names[arguments.positional.size()];
+    const auto found =
+        std::ranges::find(arguments.keywords, next, [](const auto& entry) { return entry.first; });
+    if (found == arguments.keywords.end()) break;
+    arguments.positional.push_back(std::move(found->second));
+    arguments.keywords.erase(found);
+  }
+  return arguments;
+}
+
 Example example_for(const script::ScriptModule& module, const std::string& method,
                     const std::vector<std::string>& inputs, const MigrateCommandOptions& options,
                     uint64_t most_steps) {
@@ -176,9 +237,11 @@ Migrated migrate_method(const script::ScriptModule& module, const std::string& m
   how.changes_as_arguments = options.state_as_arguments;
   const Example example = example_for(module, method, for_method(options.inputs, method, options.methods),
                                       options, how.most_steps);
-  const ScriptArguments& arguments = example.arguments;
-  how.dynamic = read_dynamic(for_method(options.dynamic, method, options.methods), arguments,
-                             argument_names(module, method));
+  const std::vector<std::string> names = argument_names(module, method);
+  ScriptArguments given = example.arguments;
+  add_fixed(for_method(options.specialize, method, options.methods), names, given);
+  const ScriptArguments arguments = in_order(std::move(given), names);
+  how.dynamic = read_dynamic(for_method(options.dynamic, method, options.methods), arguments, names);
   Migrated result{.method = method, .made = {}, .checks = {}, .origin = example.origin, .nodes = 0};
   result.made = with_location("file", options.file,
                               [&] { return migrate(module, arguments.positional, arguments.keywords, how); });
@@ -304,6 +367,10 @@ Command migrate_command() {
                  "A size that may vary: x:0=batch, x:0=batch:2..64, x:1=AUTO; or auto for all that can; "
                  "repeatable",
                  &options->dynamic),
+          Option("--specialize",
+                 "An argument that has one value in the program: NAME=VALUE with an int, a float, True, "
+                 "False, None or a text in quotes; repeatable",
+                 &options->specialize),
           Option("--method", "The method to migrate, forward if none is named; repeatable",
                  &options->methods),
           Option("--report", "Write what was specialized, unrolled and assumed: text, or .html",

@@ -11,6 +11,8 @@
 #include "flambeau/files.h"
 #include "flambeau/inspect.h"
 #include "flambeau/operators.h"
+#include "flambeau/script_package.h"
+#include "flambeau/to_script.h"
 #include "progress_bar.h"
 #include "reports.h"
 #include "terminal.h"
@@ -66,18 +68,33 @@ bool is_script_kind(FileKind kind) {
          kind == FileKind::kMobileFlatBuffer;
 }
 
-bool is_script_file(const std::shared_ptr<Mapping>& mapping) { return is_script_kind(recognize(mapping)); }
+bool is_script_file(const std::shared_ptr<Mapping>& mapping) {
+  const FileKind kind = recognize(mapping);
+  return is_script_kind(kind) ||
+         (kind == FileKind::kTorchPackage && !script::list_script_package(mapping).empty());
+}
+
+PackagedName packaged_name(const std::string& path) {
+  std::error_code ignored;
+  for (size_t at = path.find(':'); at != std::string::npos; at = path.find(':', at + 1)) {
+    if (std::filesystem::exists(path, ignored)) break;
+    if (std::filesystem::is_regular_file(path.substr(0, at), ignored))
+      return {path.substr(0, at), path.substr(at + 1)};
+  }
+  return {path, {}};
+}
 
 bool is_script_file(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored) && open_source(path).is_script;
+  return std::filesystem::is_regular_file(packaged_name(path).file, ignored) && open_source(path).is_script;
 }
 
 ModelSource open_source(const std::string& path) {
   ModelSource source{path, nullptr, false};
   try {
-    const bool is_pipe = !std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path);
-    const std::shared_ptr<Mapping> bytes = open_model_file(path);
+    const std::string file = packaged_name(path).file;
+    const bool is_pipe = !std::filesystem::is_regular_file(file) && !std::filesystem::is_directory(file);
+    const std::shared_ptr<Mapping> bytes = open_model_file(file);
     if (is_pipe) source.bytes = bytes;
     source.is_script = is_script_file(bytes);
   } catch (const Error&) {
@@ -97,11 +114,27 @@ script::ScriptModule open_script(const ModelSource& source, const CommonOptions&
     for (const std::string& path : operators) load_operators(path, *library);
     options.library = std::move(library);
   }
-  if (source.bytes == nullptr && source.path != "-") return script::load_script(source.path, options);
+  const PackagedName name = packaged_name(source.path);
+  options.module = name.module;
+  if (source.bytes == nullptr && source.path != "-") return script::load_script(name.file, options);
   return with_location("file", source.path, [&] {
     return script::load_script(source.bytes != nullptr ? source.bytes : open_model_file(source.path),
                                options);
   });
+}
+
+void print_script_package(const std::shared_ptr<Mapping>& bytes) {
+  const std::vector<script::PackagedScript> modules = script::list_script_package(bytes);
+  if (modules.empty()) return;
+  print_script_heading(counted(modules.size(), "script module"));
+  for (const script::PackagedScript& module : modules) {
+    fmt::print(
+        "  {}: {}\n",
+        styled(printable(module.names.empty() ? module.id : fmt::format("{}", fmt::join(module.names, ", ")),
+                         400),
+               Style::kCyan),
+        printable(module.class_name));
+  }
 }
 
 void print_script(const script::ScriptModule& module, size_t limit, bool is_whole) {
@@ -124,6 +157,13 @@ void print_script(const script::ScriptModule& module, size_t limit, bool is_whol
       fmt::format("{} of {}", counted(methods.size(), "method"), printable(module.class_name())));
   for (size_t i = 0; i < methods.size() && !more(methods.size(), i); ++i)
     fmt::print("  {}\n", printable(methods[i].signature, 2000));
+  const std::vector<script::LoweredModule> lowered = module.lowered_modules();
+  if (!lowered.empty()) print_script_heading(counted(lowered.size(), "lowered module"));
+  for (size_t i = 0; i < lowered.size() && !more(lowered.size(), i); ++i) {
+    fmt::print("  {}: backend '{}', processed: {}\n",
+               styled(lowered[i].path.empty() ? "(the module)" : printable(lowered[i].path), Style::kCyan),
+               printable(lowered[i].backend), printable(script::to_text(lowered[i].processed), 100));
+  }
   std::vector<std::string> attributes;
   for (const script::ModuleAttribute& each : module.attributes()) {
     if (each.kind != script::SlotKind::kAttribute || each.name == "_is_full_backward_hook") continue;
@@ -261,11 +301,31 @@ std::vector<std::pair<std::string, std::string>> extra_files_of(const script::Sc
   return extras;
 }
 
+bool is_program_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  try {
+    return is_program_kind(recognize(open_model_file(path)));
+  } catch (const Error&) {
+    return false;  // whoever reads it as a script says what is wrong
+  }
+}
+
+script::ScriptModule program_as_script(const ScriptConversion& options, const CommonOptions& common) {
+  Package package = load_package(options.from);
+  script::ScriptLoadOptions how;
+  how.threads = common.threads;
+  return with_location("file", options.from,
+                       [&] { return to_script(package.model(options.model).program, how); });
+}
+
 }  // namespace
 
 void convert_script(const ScriptConversion& options, const CommonOptions& common) {
   ProgressBar progress(common.quiet || common.json);
-  script::ScriptModule module = open_script({options.from, nullptr, true}, common, true);
+  script::ScriptModule module = is_program_file(options.from)
+                                    ? program_as_script(options, common)
+                                    : open_script({options.from, nullptr, true}, common, true);
   const std::vector<std::pair<std::string, std::string>> extras = extra_files_of(module);
   with_location("file", options.from, [&] {
     if (!options.methods.empty()) module.keep_methods(options.methods);

@@ -33,6 +33,15 @@ ModelSource open_source(const std::string& path);
 bool is_script_file(const std::string& path);
 bool is_script_file(const std::shared_ptr<Mapping>& mapping);
 
+// "package.pt:models/all.pkl": a file, and the name of a module in it, which may be empty.
+struct PackagedName {
+  std::string file;
+  std::string module;
+};
+PackagedName packaged_name(const std::string& path);
+// inspect: the modules of a package, if there are any.
+void print_script_package(const std::shared_ptr<Mapping>& bytes);
+
 // Nothing of the file runs unless `run` is set. `operators`: shared libraries with operators of the user's.
 script::ScriptModule open_script(const ModelSource& source, const CommonOptions& common, bool run = false,
                                  const std::vector<std::string>& operators = {});
@@ -76,13 +85,14 @@ ScriptArguments script_arguments(const std::vector<std::string>& inputs, uint64_
 // What the script prints goes to standard error: standard output has results.
 script::ScriptRunOptions script_run_options();
 
-// convert: writes the module anew, its code compiled and printed.
+// convert: writes the module anew, its code compiled and printed; a program becomes one.
 struct ScriptConversion {
   std::string from;
   std::string to;
   std::optional<DType> dtype;
   std::vector<std::string> methods;  // that stay; all of them where none is named
   bool freeze = false;
+  std::string model;  // of an archive with several programs, the one that becomes a module
 };
 void convert_script(const ScriptConversion& options, const CommonOptions& common);
 // The same with bytecode for mobile interpreters. `version`: of the bytecode; empty for what the output's

@@ -41,7 +41,8 @@ struct ProgramOptions {
   // Run a program although conditions on its inputs are in a form nobody here can read: those are not
   // checked, see Program::unknown_guards(). All others are, in any case.
   bool ignore_guards = false;
-  // Weights that whoever gave them changes in place while the program exists: no run relies on what they were.
+  // Weights that whoever gave them changes in place while the program exists: no run relies on what they
+  // were.
   std::vector<std::string> live_weights = {};
 };
 

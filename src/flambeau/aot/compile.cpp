@@ -51,6 +51,15 @@ void require_tensors(const graph::Interface& interface) {
 // What the library will do when it is loaded, so that what cannot be loaded is not written.
 void require_runnable(const graph::ExportedProgram& program) {
   graph::require_valid(program);
+  for (const auto* const list : {&program.state_dict, &program.constants}) {
+    for (const graph::Weight& weight : *list) {
+      if (!weight.tensor.defined() || !weight.tensor.storage() || !weight.tensor.storage()->is_meta())
+        continue;
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("the weight '{}' is fake: it has sizes and no data", printable(weight.name)),
+                  "export the model with its weights");
+    }
+  }
   const runtime::Program trial(program.clone(), {.threads = 1, .plan = false});
   require_tensors(trial.interface());
 }

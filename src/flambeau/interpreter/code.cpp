@@ -11,11 +11,11 @@ namespace flambeau::interpreter {
 namespace {
 
 constexpr std::string_view kOpcodeNames[] = {
-    "builtin",       "operator",   "move",        "clear", "jump",          "jump_unless",
-    "loop_begin",    "loop_next",  "return",      "call",  "call_method",   "fork",
-    "awaitable",     "enter",      "exit",        "tuple", "named_tuple",   "unpack_tuple",
-    "tuple_slice",   "list",       "unpack_list", "dict",  "get_attribute", "set_attribute",
-    "create_object", "is_instance"};
+    "builtin",       "operator",    "move",        "clear",        "jump",          "jump_unless",
+    "loop_begin",    "loop_next",   "return",      "call",         "call_method",   "fork",
+    "awaitable",     "enter",       "exit",        "tuple",        "named_tuple",   "unpack_tuple",
+    "tuple_slice",   "list",        "unpack_list", "dict",         "get_attribute", "set_attribute",
+    "create_object", "is_instance", "branch",      "repeat_begin", "repeat_next",   "block_end"};
 
 std::string operand_text(const Operand& operand) {
   if (operand.is_none()) return "_";
@@ -33,6 +33,7 @@ std::string what_of(const Code& code, const Instruction& in) {
     case Opcode::kJumpUnless:
     case Opcode::kLoopBegin:
     case Opcode::kLoopNext:
+    case Opcode::kBlockEnd:
       return fmt::format(" {}", in.index);
     case Opcode::kCall:
       return " " + code.calls[in.index]->function->qualified_name();

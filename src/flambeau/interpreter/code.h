@@ -79,6 +79,11 @@ enum class Opcode : uint8_t {
   kSetAttribute,  // (object, value)
   kCreateObject,  // index: classes
   kIsInstance,    // index: type lists
+  // Of a program that keeps blocks apart, in the place of jumps.
+  kBranch,       // (condition), index: branches
+  kRepeatBegin,  // (most turns, condition), index: repeats
+  kRepeatNext,   // (turn, most turns, condition), index: repeats
+  kBlockEnd,     // index: the instruction to go on with
 };
 
 struct Instruction {
@@ -135,6 +140,24 @@ struct MethodSite {
   ByClass<CodeSlot*> targets;
 };
 
+// A block inside of a function's code: from an instruction to its kBlockEnd.
+struct BlockRange {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+struct BranchSite {
+  BlockRange sides[2];           // when true, when false
+  std::vector<Operand> results;  // where both put what they give
+  uint32_t behind = 0;
+};
+struct LoopSite {
+  BlockRange body;
+  uint32_t turn = 0;              // its register
+  std::vector<uint32_t> carried;  // registers, before and behind a turn
+  Operand condition;              // of the next turn
+  uint32_t behind = 0;
+};
+
 struct Code {
   std::string function;                    // "__torch__.M.forward"
   std::shared_ptr<const ir::Graph> graph;  // that it was made of: nodes below are its
@@ -154,6 +177,8 @@ struct Code {
   std::vector<Type> types;
   std::vector<std::vector<Type>> type_lists;
   std::vector<std::pair<int64_t, int64_t>> slices;
+  std::vector<std::unique_ptr<BranchSite>> branches;
+  std::vector<std::unique_ptr<LoopSite>> repeats;
 
   std::span<const Operand> inputs_of(const Instruction& instruction) const {
     return {operands.data() + instruction.operands, instruction.input_count};

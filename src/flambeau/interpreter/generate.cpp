@@ -124,6 +124,7 @@ class Generator {
     code_->nodes.push_back(&node);
     return code_->instructions.size() - 1;
   }
+  uint32_t next_place() const { return static_cast<uint32_t>(code_->instructions.size()); }
   void aim(size_t jump) {
     code_->instructions[jump].index = static_cast<uint32_t>(code_->instructions.size());
   }
@@ -168,6 +169,7 @@ class Generator {
   void one_node(const ir::Node& node);
   void if_node(const ir::Node& node);
   void loop_node(const ir::Node& node);
+  void kept_if(const ir::Node& node, const Operand& condition, const Operands& goals);
   static bool can_replace(const ir::Block& body, size_t index);
   void operator_node(const ir::Node& node);
   void builtin_node(const ir::Node& node, std::string_view name);
@@ -237,6 +239,7 @@ void Generator::end_block(const ir::Block& block, size_t first_output, std::span
 void Generator::if_node(const ir::Node& node) {
   const Operand condition = input_of(node, 0);
   const Operands goals = results_of(node);
+  if (program_.keeps_blocks()) return kept_if(node, condition, goals);
   const size_t to_else = emit(Opcode::kJumpUnless, node, {condition}, {});
   nodes_of(*node.block(0));
   end_block(*node.block(0), 0, goals);
@@ -245,6 +248,20 @@ void Generator::if_node(const ir::Node& node) {
   nodes_of(*node.block(1));
   end_block(*node.block(1), 0, goals);
   aim(to_end);
+}
+
+void Generator::kept_if(const ir::Node& node, const Operand& condition, const Operands& goals) {
+  BranchSite& site = *code_->branches.emplace_back(std::make_unique<BranchSite>());
+  site.results = goals;
+  emit(Opcode::kBranch, node, {condition}, {}, code_->branches.size() - 1);
+  for (size_t side = 0; side < 2; ++side) {
+    site.sides[side].begin = next_place();
+    nodes_of(*node.block(side));
+    end_block(*node.block(side), 0, goals);
+    site.sides[side].end = static_cast<uint32_t>(emit(Opcode::kBlockEnd, node, {}, {}));
+  }
+  site.behind = next_place();
+  for (const BlockRange& side : site.sides) aim(side.end);
 }
 
 // Whether the next turn's value can be made in the register of this turn's: nobody reads that any more, and
@@ -275,7 +292,15 @@ void Generator::loop_node(const ir::Node& node) {
     goals.push_back(Operand::of_register(goal));
     emit(Opcode::kMove, node, {input_of(node, i + 2)}, {goals.back()});
   }
-  const size_t begin = emit(Opcode::kLoopBegin, node, {most, first_condition}, {Operand::of_register(turn)});
+  LoopSite* site = nullptr;
+  if (program_.keeps_blocks()) {
+    site = code_->repeats.emplace_back(std::make_unique<LoopSite>()).get();
+    site->turn = turn;
+    for (const Operand& goal : goals) site->carried.push_back(goal.index());
+  }
+  const size_t number = site == nullptr ? 0 : code_->repeats.size() - 1;
+  const size_t begin = emit(site == nullptr ? Opcode::kLoopBegin : Opcode::kRepeatBegin, node,
+                            {most, first_condition}, {Operand::of_register(turn)}, number);
   const size_t back = code_->instructions.size();
   for (size_t i = 0; i < body.inputs().size(); ++i) {
     const ir::Value* const input = body.input(i);
@@ -286,8 +311,17 @@ void Generator::loop_node(const ir::Node& node) {
   nodes_of(body);
   Operand condition;
   end_block(body, 1, goals, &condition);
-  emit(Opcode::kLoopNext, node, {Operand::of_register(turn), most, condition}, {}, back);
-  aim(begin);
+  const Operands ends = {Operand::of_register(turn), most, condition};
+  if (site == nullptr) {
+    emit(Opcode::kLoopNext, node, ends, {}, back);
+    aim(begin);
+  } else {
+    site->condition = condition;
+    site->body = {static_cast<uint32_t>(back), static_cast<uint32_t>(emit(Opcode::kBlockEnd, node, {}, {}))};
+    aim(site->body.end);
+    emit(Opcode::kRepeatNext, node, ends, {}, number);
+    site->behind = next_place();
+  }
   for (const uint32_t spare : spares_) registers_.give_back(spare);
   spares_.clear();
   Operands cleared;

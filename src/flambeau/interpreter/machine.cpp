@@ -15,8 +15,6 @@ namespace {
 
 // How often the budgets are looked at, in steps.
 constexpr uint64_t kStepsBetweenLooks = uint64_t{1} << 15;
-// Runs that builtins start while another run waits for them: each takes some of the thread's own stack.
-constexpr int kMostRuns = 64;
 
 std::string_view capability_name(uint32_t needed) {
   switch (static_cast<Capability>(needed & (~needed + 1))) {
@@ -204,6 +202,8 @@ std::vector<TraceFrame> Machine::trace(size_t bottom) const {
   std::vector<TraceFrame> trace;
   std::string path;
   for (size_t i = bottom; i < frames_.size(); ++i) {
+    // A block that runs by itself is where its function is.
+    if (i + 1 < frames_.size() && frames_[i + 1].stop != UINT32_MAX) continue;
     const Frame& frame = frames_[i];
     // The next instruction is the one behind that which failed or called.
     const size_t at = frame.next == 0 ? 0 : frame.next - 1;
@@ -221,7 +221,7 @@ std::exception_ptr Machine::located(size_t bottom) const {
   } catch (const ScriptError& error) {
     return std::make_exception_ptr(error.within(trace(bottom)));
   } catch (const RaisedError& error) {
-    return std::make_exception_ptr(ScriptError(error, error.exception(), trace(bottom)));
+    return std::make_exception_ptr(ScriptError(error, error.exception(), trace(bottom), true));
   } catch (const Error& error) {
     return std::make_exception_ptr(ScriptError(error, {}, trace(bottom)));
   } catch (const std::bad_alloc&) {

@@ -31,6 +31,8 @@ enum class Capability : uint32_t {
   kProfiler = 1U << 3,  // mark regions for a profiler; there is none here, so they are ignored
 };
 
+class Flow;
+
 struct MachineOptions {
   uint64_t most_steps = 0;                       // turns of loops, calls, operators; 0 for no bound
   size_t most_depth = 10000;                     // frames at once
@@ -43,6 +45,8 @@ struct MachineOptions {
   DType default_dtype = DType::kFloat32;         // of tensors made of floats
   // While tracing: the example's number for one that is not known, where an operator takes no such ones.
   std::function<int64_t(const symbolic::SymInt&)> specialize = {};
+  // While tracing a program that keeps blocks: asked where the way is not known.
+  Flow* flow = nullptr;
 };
 
 class Machine {
@@ -97,12 +101,16 @@ class Machine {
   struct Frame {
     const Code* code = nullptr;
     IValue* registers = nullptr;
-    uint32_t next = 0;     // the instruction to run next
-    uint32_t result = 0;   // the caller's register for the value; kNoResult
-    bool is_fork = false;  // the value becomes a future
-    size_t entered = 0;    // how many objects were entered when it began
+    uint32_t next = 0;           // the instruction to run next
+    uint32_t result = 0;         // the caller's register for the value; kNoResult
+    bool is_fork = false;        // the value becomes a future
+    size_t entered = 0;          // how many objects were entered when it began
+    uint32_t stop = UINT32_MAX;  // of a block that runs by itself: its kBlockEnd
   };
   static constexpr uint32_t kNoResult = UINT32_MAX;
+  // Runs that are started while another run waits for them: each takes some of the thread's own stack.
+  static constexpr int kMostRuns = 64;
+  friend class UnknownFlow;
 
   [[gnu::cold]] PreparedCall& prepare(const OperatorSite& site);
   IValue run(const Code& code, std::vector<IValue> arguments);
@@ -122,6 +130,12 @@ class Machine {
   void begin_exit(const Code& code, const IValue& object);
   CodeSlot& method_of(MethodSite& site, const IValue& object) const;
   IValue& slot_of(AttributeSite& site, const IValue& object) const;
+  // Where the code that keeps blocks goes on (flow.cpp).
+  void choose_side(const BranchSite& site, IValue condition);
+  void choose_turn(const LoopSite& site, IValue turn, IValue most, IValue condition);
+  // A frame for a block, with the variables of the frame that it belongs to; and its run.
+  void begin_block(size_t frame, BlockRange block);
+  void run_block(size_t bottom);
   IValue make_awaitable(const std::shared_ptr<const Code>& code, Call& call);
   // The exception that is being handled, with the frames above `bottom`.
   std::exception_ptr located(size_t bottom) const;

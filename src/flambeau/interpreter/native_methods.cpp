@@ -8,6 +8,7 @@
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/ops/left_out.h"
 #include "flambeau/ops/mechanism/library.h"
+#include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/types/text.h"
 #include "flambeau/script/values/boxes.h"
 
@@ -17,13 +18,62 @@ namespace {
 constexpr std::string_view kGetState = "__getstate__";
 constexpr std::string_view kConstructor = "__init__";
 
+// What every backend has, by PyTorch's interface of backends.
+std::vector<script::NativeMethod> backend_methods() {
+  return {
+      {.name = std::string(kConstructor), .result = "NoneType", .arguments = {}},
+      {.name = "is_available", .result = "bool", .arguments = {}},
+      {.name = "compile",
+       .result = "Dict[str, Any]",
+       .arguments = {{"processed", "Any"}, {"method_compile_spec", "Dict[str, Any]"}}},
+      {.name = "execute", .result = "List[Any]", .arguments = {{"handle", "Any"}, {"input", "List[Any]"}}}};
+}
+
+IValue call_backend(const script::Backends* backends, const std::string& name,
+                    std::span<const IValue> arguments) {
+  script::NativeBox& box = arguments[0].as_native();
+  const std::string_view called =
+      std::string_view(box.object.class_name).substr(script::kBackendClassPrefix.size());
+  if (backends == nullptr || backends->find(called) == backends->end())
+    script::fail_missing_backend(std::string(called));
+  const std::shared_ptr<script::Backend>& backend = backends->find(called)->second;
+  const auto require = [&](size_t count) {
+    if (arguments.size() == count + 1) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the method '{}' of a backend takes {} arguments, {} are given", printable(name),
+                            count, arguments.size() - 1));
+  };
+  if (name == kConstructor) {
+    require(0);
+    box.object.pointer = backend;
+    return {};
+  }
+  if (name == "is_available") {
+    require(0);
+    return backend->is_available();
+  }
+  if (name == "compile") {
+    require(2);
+    IValue handles = backend->compile(arguments[1], arguments[2]);
+    if (handles.is(IValue::Tag::kDict)) return handles;
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("the backend '{}' gave no dict of handles, but {}",
+                                                         printable(called), handles.kind_name()));
+  }
+  if (name == "execute") {
+    require(2);
+    return IValue::list(TypeKind::kAny, backend->execute(arguments[1], arguments[2].items()));
+  }
+  throw Error(ErrorCode::kUnsupported, fmt::format("backends have no method '{}'", printable(name)));
+}
+
 }  // namespace
 
 script::NativeMethods native_methods(std::shared_ptr<const ops::Library> library) {
   return [library = std::move(library)](std::string_view class_name) {
     std::vector<script::NativeMethod> found;
     const ops::ObjectClass* const type = library->find_class(class_name);
-    if (type == nullptr) return found;
+    if (type == nullptr)
+      return class_name.starts_with(script::kBackendClassPrefix) ? backend_methods() : found;
     for (const ops::ObjectMethod& method : type->methods) {
       script::NativeMethod& made = found.emplace_back();
       made.name = method.name;
@@ -37,10 +87,12 @@ script::NativeMethods native_methods(std::shared_ptr<const ops::Library> library
 }
 
 IValue call_native_method(const ops::Library& library, const script::Unit& unit, const std::string& name,
-                          std::span<const IValue> arguments) {
+                          std::span<const IValue> arguments, const script::Backends* backends) {
   script::NativeBox& box = arguments[0].as_native();
   const std::string class_name = box.object.class_name;
   const ops::ObjectClass* const type = library.find_class(class_name);
+  if (type == nullptr && class_name.starts_with(script::kBackendClassPrefix))
+    return call_backend(backends, name, arguments);
   const ops::ObjectMethod* const method = type == nullptr ? nullptr : type->find_method(name);
   const bool is_state = type != nullptr && type->state && name == kGetState;
   if (type == nullptr) ops::check_is_built(class_name);

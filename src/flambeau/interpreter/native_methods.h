@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "flambeau/script/backend.h"
 #include "flambeau/script/unit.h"
 
 namespace flambeau::ops {
@@ -20,9 +21,10 @@ using script::IValue;
 script::NativeMethods native_methods(std::shared_ptr<const ops::Library> library);
 
 // `arguments` begin with the object. __init__ makes it. Throws Error(kUnsupported) for a method that there is
-// not, Error(kInvalidArgument) for arguments that are too few or too many, and what the method throws.
+// not, or a backend that is not among `backends`, Error(kInvalidArgument) for arguments that are too few or
+// too many, and what the method throws.
 IValue call_native_method(const ops::Library& library, const script::Unit& unit, const std::string& name,
-                          std::span<const IValue> arguments);
+                          std::span<const IValue> arguments, const script::Backends* backends = nullptr);
 
 // An object of a class from the state that a file kept, and its state; None for a class that the library has
 // not.

@@ -1,8 +1,11 @@
 #include "flambeau/interpreter/prepared.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/interpreter/operators.h"
@@ -13,6 +16,7 @@
 #include "flambeau/ops/mechanism/quantized.h"
 #include "flambeau/ops/mechanism/sparse_calls.h"
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/value/schema_table.h"
 
 namespace flambeau::interpreter {
 namespace {
@@ -88,6 +92,14 @@ bool take_tensors(const std::vector<IValue>& given, TensorList& known) {
   Dims known;
   for (const SymInt& number : *numbers) known.push_back(specialize(number));
   return known;
+}
+
+[[noreturn, gnu::cold]] void fail_data(const OperatorSite& site, size_t index, const Type& type) {
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("{} takes a fixed {} for '{}', and this one depends on the data of the inputs",
+                          site.entry->schema.name.to_string(), type.to_string(),
+                          site.entry->schema.arguments[index].name),
+              "give a number that is known, or use operators that take tensors");
 }
 
 }  // namespace
@@ -183,7 +195,10 @@ bool PreparedCall::take_argument(const Machine& machine, size_t index, const IVa
   // None is refused where it must be, and other kinds become what they can.
   if (!fits_as_it_is(value, type)) {
     if (machine.options().specialize) value = specialized(std::move(value), type, machine);
-    value = ops::fit_argument(site_.op->schema, index, value);
+    // A number that data decides stays the tensor that it is, for whoever answers the calls.
+    const bool is_data = given.is(Tag::kSymbolic) && value.is_tensor();
+    if (is_data && !type.is(TypeKind::kNumber)) fail_data(site_, index, type);
+    if (!is_data) value = ops::fit_argument(site_.op->schema, index, value);
   }
   const bool is_same = value.is_none() && slot.is_none();
   slot = std::move(value);
@@ -223,30 +238,57 @@ void PreparedCall::run(ops::Context& context, Call& call) {
                    });
 }
 
+// Other numbers mostly give results of the same description.
+bool PreparedCall::are_results(const ops::Infos<Size>& infos) const {
+  return has_results_ &&
+         std::ranges::equal(infos, results_, [](const ops::Info<Size>& info, const Tensor& known) {
+           return info.dtype == known.dtype() && info.device == known.device() &&
+                  info.sizes == known.sizes() && info.strides == known.strides();
+         });
+}
+
+void PreparedCall::make_results(ops::Context& context, const ops::Infos<Size>& infos) {
+  results_.clear();
+  bytes_.clear();
+  for (const ops::Info<Size>& info : infos) {
+    results_.push_back(context.allocate(info));
+    results_.back().set_wrapped_number(false);
+    bytes_.push_back(results_.back().storage()->size());
+  }
+}
+
+// Memory for results that are described already: a spare one's, which is given then.
+IValue PreparedCall::take_memory(ops::Context& context) {
+  if (results_.size() == 1 && !results_[0].is_meta() && bytes_[0] <= kMostSpareBytes &&
+      context.allocator == nullptr) {
+    IValue spare = spares_.take(context, results_[0], bytes_[0]);
+    results_[0].set_storage(spare.as_tensor().storage(), 0);
+    return spare;
+  }
+  for (size_t i = 0; i < results_.size(); ++i) {
+    results_[i].set_storage(
+        results_[i].is_meta() ? Storage::meta(bytes_[i]) : context.allocate_storage(bytes_[i]), 0);
+  }
+  return {};
+}
+
 void PreparedCall::run_kernel(ops::Context& context, Call& call, bool is_same) {
   const ops::Operator& op = *site_.op;
   IValue spare;
-  if (!is_same) {
+  if (is_same) {
+    spare = take_memory(context);
+    if (body_ && spare.is_boxed()) quick_.learn_body(arguments_, *body_, results_[0], bytes_[0]);
+  } else {
     body_.reset();
-    results_.clear();
-    bytes_.clear();
-    for (const ops::Info<Size>& info : op.shape(arguments_)) {
-      results_.push_back(context.allocate(info));
-      results_.back().set_wrapped_number(false);
-      bytes_.push_back(results_.back().storage()->size());
+    const ops::Infos<Size> infos = op.shape(arguments_);
+    if (are_results(infos)) {
+      spare = take_memory(context);
+    } else {
+      make_results(context, infos);
     }
     if (results_.size() == 1 && op.body != nullptr && !results_[0].is_meta()) prepare_body();
-  } else if (results_.size() == 1 && !results_[0].is_meta() && bytes_[0] <= kMostSpareBytes &&
-             context.allocator == nullptr) {
-    spare = spares_.take(context, results_[0], bytes_[0]);
-    results_[0].set_storage(spare.as_tensor().storage(), 0);
-    if (body_) quick_.learn_body(arguments_, *body_, results_[0], bytes_[0]);
-  } else {
-    for (size_t i = 0; i < results_.size(); ++i) {
-      results_[i].set_storage(
-          results_[i].is_meta() ? Storage::meta(bytes_[i]) : context.allocate_storage(bytes_[i]), 0);
-    }
   }
+  has_results_ = false;
   bool has_elements = false;
   for (const Tensor& result : results_) has_elements = has_elements || result.element_count() > 0;
   const Storage* const before = results_.empty() ? nullptr : results_[0].storage().get();
@@ -259,6 +301,7 @@ void PreparedCall::run_kernel(ops::Context& context, Call& call, bool is_same) {
   }
   // A kernel may give something else than what was made for it.
   is_known_ = !results_.empty() && results_[0].storage().get() == before;
+  has_results_ = is_known_ && std::ranges::all_of(results_, is_ordinary);
   if (spare.is_boxed() && is_known_) return call.give(std::move(spare));
   for (size_t i = 0; i < site_.results.size() && i < results_.size(); ++i)
     call.give(IValue::adopt(new script::TensorBox(results_[i])));
@@ -271,6 +314,7 @@ void PreparedCall::run_view(Call& call, bool is_same) {
     if (base != nullptr) break;
   }
   if (!is_same) {
+    has_results_ = false;
     results_.clear();
     const ops::Infos<Size> infos = site_.op->shape(arguments_);
     if (base == nullptr || infos.size() != 1)
@@ -286,6 +330,7 @@ void PreparedCall::run_view(Call& call, bool is_same) {
 }
 
 void PreparedCall::run_anything(ops::Context& context, Call& call) {
+  has_results_ = false;
   results_.clear();
   std::vector<Value> results = context.interceptor == nullptr
                                    ? ops::execute(context, *site_.op, arguments_)

@@ -12,6 +12,7 @@
 #include "flambeau/interpreter/quick_call.h"
 #include "flambeau/interpreter/spare_results.h"
 #include "flambeau/ops/engines/body.h"
+#include "flambeau/ops/mechanism/info.h"
 #include "flambeau/tensor/tensor.h"
 #include "flambeau/value/value.h"
 
@@ -45,6 +46,9 @@ class PreparedCall {
   void run_view(Call& call, bool is_same);
   void run_anything(ops::Context& context, Call& call);
   void prepare_body();
+  bool are_results(const ops::Infos<Size>& infos) const;
+  void make_results(ops::Context& context, const ops::Infos<Size>& infos);
+  IValue take_memory(ops::Context& context);
 
   const OperatorSite& site_;
   // Constants stay. Of tensors the description stays between calls, their memory does not.
@@ -55,8 +59,9 @@ class PreparedCall {
   std::vector<size_t> bytes_;    // that each of them takes
   std::optional<ops::Body> body_;
   SpareResults spares_;
-  QuickCall quick_;        // once two calls were described alike
-  bool is_known_ = false;  // results_, bytes_ and body_ are those of arguments_
+  QuickCall quick_;           // once two calls were described alike
+  bool has_results_ = false;  // results_ and bytes_ are those of some call before
+  bool is_known_ = false;     // results_, bytes_ and body_ are those of arguments_
   bool is_running_ = false;
 };
 

@@ -6,8 +6,11 @@
 namespace flambeau::interpreter {
 
 Program::Program(std::shared_ptr<const script::Unit> unit, std::shared_ptr<const ops::Library> library,
-                 Builtins builtins)
-    : unit_(std::move(unit)), library_(std::move(library)), builtins_(std::move(builtins)) {}
+                 Builtins builtins, bool keeps_blocks)
+    : unit_(std::move(unit)),
+      library_(std::move(library)),
+      builtins_(std::move(builtins)),
+      keeps_blocks_(keeps_blocks) {}
 
 CodeSlot& Program::slot_of(const std::shared_ptr<script::Function>& function) const {
   const std::scoped_lock lock(mutex_);

@@ -11,6 +11,7 @@
 
 #include "flambeau/interpreter/builtins/builtin.h"
 #include "flambeau/interpreter/code.h"
+#include "flambeau/script/backend.h"
 
 namespace flambeau::ops {
 class Library;
@@ -20,13 +21,19 @@ namespace flambeau::interpreter {
 
 class Program {
  public:
-  // `builtins`: for whoever wants to see or to answer their calls.
+  // `builtins`: for whoever wants to see or to answer their calls. `keeps_blocks`: branches and loops are
+  // made so that a machine may ask which way they go (flow.h).
   Program(std::shared_ptr<const script::Unit> unit, std::shared_ptr<const ops::Library> library,
-          Builtins builtins = {});
+          Builtins builtins = {}, bool keeps_blocks = false);
 
   const script::Unit& unit() const { return *unit_; }
   const ops::Library& library() const { return *library_; }
+  // Before anything runs.
+  void set_backends(std::shared_ptr<const script::Backends> backends) { backends_ = std::move(backends); }
+  // Null for none.
+  const script::Backends* backends() const { return backends_.get(); }
   const Builtins& builtins() const { return builtins_; }
+  bool keeps_blocks() const { return keeps_blocks_; }
 
   // The slot of a function stays as long as the program lives, and keeps the function.
   CodeSlot& slot_of(const std::shared_ptr<script::Function>& function) const;
@@ -43,7 +50,9 @@ class Program {
 
   std::shared_ptr<const script::Unit> unit_;
   std::shared_ptr<const ops::Library> library_;
+  std::shared_ptr<const script::Backends> backends_;
   Builtins builtins_;
+  bool keeps_blocks_ = false;
   mutable std::atomic<size_t> site_count_ = 0;
   mutable std::mutex mutex_;
   struct Held {

@@ -61,6 +61,24 @@ def rows(x: Tensor,
     _1 = torch.fill_(torch.view(s, [-1]), i)
     s = torch.view(s, [2, 2])
   return s
+def joined(a: List[Tensor],
+    b: List[Tensor]) -> List[Tensor]:
+  all = annotate(List[Tensor], [])
+  for i in range(torch.len(a)):
+    _0 = torch.append(all, torch.cat([a[i], b[i]]))
+  return all
+def counted(a: List[Tensor]) -> List[int]:
+  all = annotate(List[int], [])
+  for i in range(torch.len(a)):
+    _0 = torch.append(all, torch.size(a[i], -1))
+    _1 = torch.append(all, torch.numel(a[i]))
+    _2 = torch.append(all, torch.dim(a[i]))
+  return all
+def sums(x: Tensor) -> List[Tensor]:
+  all = annotate(List[Tensor], [])
+  for i in range(torch.len(x)):
+    _0 = torch.append(all, torch.add(x[i], x[i]))
+  return all
 )";
 
 class QuickCallTest : public testing::Test {
@@ -129,6 +147,33 @@ TEST_F(QuickCallTest, OtherDescriptionsAreOtherCalls) {
 TEST_F(QuickCallTest, WritesOntoWhatItReads) {
   EXPECT_EQ(numbers_of(run("onto_itself", {floats_of({3}, {1, 2, 3}), 3})), (std::vector<float>{8, 9, 10}));
   EXPECT_EQ(numbers_of(run("twice", {floats_of({3}, {1, 2, 3}), 4})), (std::vector<float>{16, 32, 48}));
+}
+
+TEST_F(QuickCallTest, PartsOfOneMemoryAreReadWhereTheyBegin) {
+  const IValue all = run("sums", {floats_of({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})});
+  for (size_t i = 0; i < 4; ++i) {
+    const auto first = static_cast<float>(4 * i + 2);
+    EXPECT_EQ(numbers_of(all.items()[i]), (std::vector<float>{first, first + 2})) << i;
+  }
+}
+
+TEST_F(QuickCallTest, ListsOfTensorsAreComparedOneByOne) {
+  const Tensor one = floats_of({1}, {1}), two = floats_of({2}, {2, 3}), other = floats_of({2}, {4, 5});
+  const IValue all =
+      run("joined", {IValue::list(TypeKind::kTensor, {one, one, one, two, two, other, one}),
+                     IValue::list(TypeKind::kTensor, {two, other, two, two, one, one, other})});
+  const std::vector<std::vector<float>> expected = {{1, 2, 3}, {1, 4, 5}, {1, 2, 3}, {2, 3, 2, 3},
+                                                    {2, 3, 1}, {4, 5, 1}, {1, 4, 5}};
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(numbers_of(all.items()[i]), expected[i]) << i;
+}
+
+TEST_F(QuickCallTest, SizesAreThoseOfTheTensor) {
+  const Tensor row = floats_of({3}, {1, 2, 3}), table = floats_of({2, 2}, {1, 2, 3, 4});
+  const IValue numbers =
+      run("counted", {IValue::list(TypeKind::kTensor, {row, row, row, table, table, table, row})});
+  std::vector<int64_t> said;
+  for (const IValue& number : numbers.items()) said.push_back(number.as_int());
+  EXPECT_EQ(said, (std::vector<int64_t>{3, 3, 1, 3, 3, 1, 3, 3, 1, 2, 4, 2, 2, 4, 2, 2, 4, 2, 3, 3, 1}));
 }
 
 TEST_F(QuickCallTest, ZerosHaveSigns) {

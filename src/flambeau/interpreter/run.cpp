@@ -158,8 +158,9 @@ IValue Machine::run_frames(size_t bottom) {
       case Opcode::kCallMethod:
         if (window.input(0).is(Tag::kNative)) [[unlikely]] {
           count_step();
-          IValue value = call_native_method(program_->library(), program_->unit(),
-                                            code->methods[in.index]->name, window.take_all(in.input_count));
+          IValue value =
+              call_native_method(program_->library(), program_->unit(), code->methods[in.index]->name,
+                                 window.take_all(in.input_count), program_->backends());
           if (in.result_count != 0) window.give(results, std::move(value));
           break;
         }
@@ -225,6 +226,23 @@ IValue Machine::run_frames(size_t bottom) {
         window.give(results, is_one);
         break;
       }
+      case Opcode::kBranch:
+        choose_side(*code->branches[in.index], window.input(0));
+        enter_top();
+        continue;
+      case Opcode::kRepeatBegin:
+        choose_turn(*code->repeats[in.index], int64_t{0}, window.input(0), window.input(1));
+        enter_top();
+        continue;
+      case Opcode::kRepeatNext:
+        count_step();
+        choose_turn(*code->repeats[in.index], window.input(0).as_int() + 1, window.input(1), window.input(2));
+        enter_top();
+        continue;
+      case Opcode::kBlockEnd:
+        if (frame->stop == next - 1) return {};  // whoever runs the block takes the frame
+        next = in.index;
+        continue;
     }
     if (!in.has_last_uses) continue;
     for (size_t i = 0; i < in.input_count; ++i) {

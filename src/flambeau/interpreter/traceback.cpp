@@ -51,8 +51,9 @@ void ScriptError::locate(std::span<const TraceFrame> frames) {
   }
 }
 
-ScriptError::ScriptError(const Error& cause, std::string exception, std::vector<TraceFrame> frames)
-    : Error(cause), exception_(std::move(exception)), frames_(std::move(frames)) {
+ScriptError::ScriptError(const Error& cause, std::string exception, std::vector<TraceFrame> frames,
+                         bool is_raised)
+    : Error(cause), exception_(std::move(exception)), frames_(std::move(frames)), is_raised_(is_raised) {
   locate(frames_);
 }
 

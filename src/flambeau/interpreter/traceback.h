@@ -24,10 +24,13 @@ struct TraceFrame {
 class ScriptError : public Error {
  public:
   // `cause` says what went wrong. `exception`: the class that the script raised, empty for errors of others.
-  ScriptError(const Error& cause, std::string exception, std::vector<TraceFrame> frames);
+  // `is_raised`: by the script itself.
+  ScriptError(const Error& cause, std::string exception, std::vector<TraceFrame> frames,
+              bool is_raised = false);
 
   // "builtins.ValueError", or a class of the script; empty where an operator failed.
   const std::string& exception() const { return exception_; }
+  bool is_raised() const { return is_raised_; }
   // Outermost first.
   const std::vector<TraceFrame>& frames() const { return frames_; }
   // Around it: what called whoever waits for a result that is this error.
@@ -38,6 +41,7 @@ class ScriptError : public Error {
 
   std::string exception_;
   std::vector<TraceFrame> frames_;
+  bool is_raised_ = false;
 };
 
 // A script's own `raise`, before frames are known.

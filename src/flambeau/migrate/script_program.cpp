@@ -7,6 +7,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/both_ways.h"
 #include "flambeau/migrate/script_state.h"
 #include "flambeau/migrate/traced_builtins.h"
 #include "flambeau/migrate/traced_calls.h"
@@ -63,6 +64,7 @@ class ScriptRoot final : public ScriptPart {
       : ScriptPart(python_class_name(given.object.as_object().type->qualified_name())),
         given_(given),
         options_(options),
+        story_(story),
         quantized_(std::move(quantized)),
         method_(method_of(given.object, given.method)),
         before_(given.object),
@@ -87,9 +89,12 @@ class ScriptRoot final : public ScriptPart {
     const Snapshot before(given_.object);
     interpreter::MachineOptions how;
     how.most_steps = options_.most_steps;
+    how.granted = static_cast<uint32_t>(interpreter::Capability::kProfiler);  // which does nothing
     how.specialize = [this](const SymInt& number) { return calls_.specialize(number); };
-    const auto program =
-        std::make_shared<const interpreter::Program>(given_.unit, given_.library, traced_builtins(calls_));
+    BothWays flow(calls_);
+    how.flow = &flow;
+    const auto program = std::make_shared<const interpreter::Program>(given_.unit, given_.library,
+                                                                      traced_builtins(calls_), true);
     interpreter::Machine machine(program, pool_, how);
     machine.context().interceptor = &calls_;
     calls_.machine = &machine;
@@ -114,7 +119,7 @@ class ScriptRoot final : public ScriptPart {
             argument(tree, slot->object->type->attributes.at(slot->index).type, leaf, machine.context());
       }
     }
-    const IValue result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
+    const IValue result = run(machine, flow, std::move(arguments), named);
     take_written_state(before);
     calls_.leave_all();
     calls_.tell_story();
@@ -152,6 +157,20 @@ class ScriptRoot final : public ScriptPart {
     return i;
   }
 
+  // Throws what cannot be said, all of it that was found.
+  IValue run(interpreter::Machine& machine, BothWays& flow, std::vector<IValue> arguments,
+             const std::vector<std::pair<std::string, IValue>>& named) const {
+    IValue result;
+    try {
+      result = machine.call_method(given_.object, given_.method, std::move(arguments), named);
+    } catch (const Error& error) {
+      if (!flow.has_obstacles()) throw;
+      flow.add_obstacle(error);
+    }
+    flow.check_obstacles();
+    return result;
+  }
+
   // What the script put in the place of a tensor is what the program writes to it.
   void take_written_state(const Snapshot& before) {
     for (const StateSlot& slot : slots_) {
@@ -166,12 +185,17 @@ class ScriptRoot final : public ScriptPart {
       const Tensor now = ops::is_quantized(kept) ? ops::integers_of(kept) : kept;
       if (now.storage() == slot.tensor->storage()) continue;
       if (!is_same_shape(now, *slot.tensor)) {
-        throw Error(ErrorCode::kUnsupported,
-                    fmt::format("the method '{}' puts a tensor of another size or type in the place of '{}'",
-                                printable(given_.method), printable(slot.name)),
-                    "run the module once so that it has its final size, and save it then");
+        if (options_.forgets_changes) continue;
+        story_.resized.push_back(slot.name);
+        continue;
       }
       *slot.tensor = calls_.as_tensor(now);
+    }
+    if (!story_.resized.empty()) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("the method '{}' puts a tensor of another size or type in the place of '{}'",
+                              printable(given_.method), printable(story_.resized.front())),
+                  "run the module once so that it has its final size, and save it then");
     }
     if (options_.changes_as_arguments) {
       changed_ = before.changed_attributes(slots_);
@@ -232,6 +256,7 @@ class ScriptRoot final : public ScriptPart {
 
   const ScriptCall& given_;
   const TraceOptions& options_;
+  Story& story_;
   const std::vector<QuantizedInput> quantized_;
   const script::Function& method_;
   Snapshot before_;  // first, so that all is put back last
@@ -240,6 +265,25 @@ class ScriptRoot final : public ScriptPart {
   std::vector<StateSlot> slots_;
   std::vector<StateSlot> changed_, kept_;
 };
+
+}  // namespace
+
+namespace {
+
+// Nothing varies.
+trace::ShapeSpec fixed_shape(const nn::Tree& tree) {
+  if (tree.spec.is_leaf()) return {};
+  std::vector<trace::ShapeSpec> items;
+  for (const nn::Tree& child : tree.children()) items.push_back(fixed_shape(child));
+  if (tree.spec.kind() == TreeKind::kList) return trace::ShapeSpec::list(std::move(items));
+  if (tree.spec.kind() == TreeKind::kTuple) return trace::ShapeSpec::tuple(std::move(items));
+  std::vector<std::pair<std::string, trace::ShapeSpec>> named;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const json::Value& key = tree.spec.keys()[i];
+    named.emplace_back(key.is_string() ? key.as_string() : json::dump(key), std::move(items[i]));
+  }
+  return trace::ShapeSpec::dict(std::move(named));
+}
 
 }  // namespace
 
@@ -294,8 +338,8 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
     if (options.dynamic.is_empty()) {
       const std::vector<std::string> names = ScriptRoot(call, options, quantized, story).argument_names();
       for (size_t i = 0; i < positional.size() && i < names.size(); ++i)
-        free.emplace_back(names[i], trace::ShapeSpec());
-      for (const auto& [name, tree] : keywords) free.emplace_back(name, trace::ShapeSpec());
+        free.emplace_back(names[i], fixed_shape(positional[i]));
+      for (const auto& [name, tree] : keywords) free.emplace_back(name, fixed_shape(tree));
     }
     for (const StateSlot& slot : changed) {
       const IValue& value = slot.object->slots.at(slot.index);
@@ -303,7 +347,7 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
       keywords.emplace_back(story.kept.back().argument, given(value));
       free.emplace_back(story.kept.back().argument, value.is(IValue::Tag::kInt)
                                                         ? trace::ShapeSpec(trace::Dim::AUTO)
-                                                        : trace::ShapeSpec());
+                                                        : fixed_shape(keywords.back().second));
     }
     ScriptRoot root(call, options, std::move(quantized), story);
     root.keep(std::move(changed));

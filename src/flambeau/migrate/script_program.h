@@ -36,6 +36,9 @@ struct Story {
   std::vector<std::string> specialized;  // sizes that are fixed
   std::vector<std::string> unrolled;     // what ran more than once
   double quantization_step = 0;          // the largest on the way
+  // Tensors of the module that the method puts others of another size or type in the place of: an error,
+  // after which one may let it do that first.
+  std::vector<std::string> resized;
   // Attributes that became arguments and results: what they are called there, where they are, and what they
   // were.
   struct Kept {

@@ -19,6 +19,8 @@ using Tag = IValue::Tag;
 
 constexpr size_t kMostModules = 200'000;
 constexpr size_t kMostModuleDepth = 400;
+// Where PyTorch's quantized layers have their weights.
+constexpr std::string_view kPackedParams = "_packed_params";
 
 std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : fmt::format("{}.{}", path, name);
@@ -68,6 +70,12 @@ void ScriptPart::add_object(const IValue& value, const std::string& path, Walk& 
     const script::Attribute& attribute = object.type->attributes[i];
     const IValue& held = object.slots[i];
     if (is_module(held)) {
+      if (attribute.name == kPackedParams) {
+        // A layer keeps its packed weights in a module of their own: they are the layer's.
+        for (const IValue& part : held.as_object().slots) {
+          if (part.is(Tag::kNative)) add_packed(part, attribute.name);
+        }
+      }
       // One that is known is entered again all the same: its modules have several names then.
       const auto known = walk.known.find(held.identity());
       if (known != walk.known.end()) {
@@ -83,7 +91,8 @@ void ScriptPart::add_object(const IValue& value, const std::string& path, Walk& 
       add_module(registered_name(attribute.name), part);
       continue;
     }
-    if (held.is(Tag::kNative)) add_packed(held, attribute.name);
+    const bool is_of_layer = path == kPackedParams || path.ends_with(fmt::format(".{}", kPackedParams));
+    if (held.is(Tag::kNative) && !is_of_layer) add_packed(held, attribute.name);
     if (!held.is(Tag::kTensor) || !held.as_tensor().defined()) continue;
     Tensor tensor = held.as_tensor();
     if (tensor.layout() != Layout::kStrided) continue;  // a constant, where it is used
@@ -119,8 +128,7 @@ void ScriptPart::add_packed(const IValue& held, const std::string& name) {
   const ops::ObjectClass* const type = nn::current().library().find_class(object.class_name);
   if (type == nullptr || type->state == nullptr) return;
   const auto add = [&](const std::string& part, const Tensor& tensor) {
-    const std::string full =
-        name == "_packed_params" ? part : fmt::format("{}_{}", registered_name(name), part);
+    const std::string full = name == kPackedParams ? part : fmt::format("{}_{}", registered_name(name), part);
     const bool is_taken =
         std::ranges::any_of(own_buffers(), [&](const auto& known) { return known.name == full; });
     if (tensor.layout() != Layout::kStrided || dtype_info(tensor.dtype()).per_byte > 1 || is_taken) return;

@@ -7,6 +7,7 @@
 #include "flambeau/interpreter/builtins/boxing.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/data_numbers.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
@@ -59,6 +60,7 @@ void specialize_value(TracedCalls& calls, IValue& value, int depth) {
 }
 
 void call_specialized(const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls_of(builtin), builtin.name, call)) return;
   for (size_t i = 0; i < call.size(); ++i) specialize_value(calls_of(builtin), argument(call, i), 0);
   (*builtin.inner)(call);
 }
@@ -75,33 +77,66 @@ void call_container(const Builtin& builtin, Call& call) {
 
 // ---- computing with sizes
 
+// Without sizes: bools that data decides are told by their tensors.
+void call_plain(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls, builtin.name, call)) return;
+  (*builtin.inner)(call);
+}
+
+// What is known of all values that data may have is no question.
+template <typename Compare>
+void compare_data(TracedCalls& calls, const Builtin& builtin, Call& call, Compare&& compare) {
+  std::optional<bool> answer;
+  try {
+    answer = static_cast<bool>(compare(number_of(call[0]), number_of(call[1])));
+  } catch (const Error&) {
+    // Then data decides.
+  }
+  if (answer) return call.give(IValue(*answer));
+  if (!compute_with_data(calls, builtin.name, call)) (*builtin.inner)(call);
+}
+
 template <auto kCompute>
-void compute(TracedCalls&, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
-  const SymInt a = number_of(call[0]);
-  const SymInt b = number_of(call[1]);
-  call.give(value_of(kCompute(a, b)));
+void compute(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return call_plain(calls, builtin, call);
+  call.give(value_of(kCompute(number_of(call[0]), number_of(call[1]))));
 }
 template <auto kCompare>
 void compare(TracedCalls& calls, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   calls.tell_place();
-  const SymInt a = number_of(call[0]);
-  const SymInt b = number_of(call[1]);
-  call.give(IValue(static_cast<bool>(kCompare(a, b))));
+  if (has_data_number(call)) return compare_data(calls, builtin, call, kCompare);
+  call.give(IValue(static_cast<bool>(kCompare(number_of(call[0]), number_of(call[1])))));
 }
 
-void negate(TracedCalls&, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+void negate(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   call.give(value_of(-number_of(call[0])));
 }
 
-void keep(TracedCalls&, const Builtin& builtin, Call& call) {
-  if (!has_size(call)) return (*builtin.inner)(call);
+void keep(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return call_plain(calls, builtin, call);
   call.give(call[0]);
 }
 
+// range(low, high, step): how many numbers it has, and which one comes.
+void range_length(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (!has_size(call) || !call[2].is(Tag::kInt) || call[2].as_int() == 0)
+    return call_specialized(builtin, call);
+  const int64_t step = call[2].as_int();
+  const SymInt distance =
+      step > 0 ? number_of(call[1]) - number_of(call[0]) : number_of(call[0]) - number_of(call[1]);
+  const int64_t stride = step > 0 ? step : -step;
+  calls.tell_place();
+  call.give(value_of(max(floor_div(distance + SymInt(stride - 1), SymInt(stride)), SymInt(0))));
+}
+void range_index(TracedCalls&, const Builtin& builtin, Call& call) {
+  if (!has_size(call)) return (*builtin.inner)(call);
+  call.give(value_of(number_of(call[1]) + number_of(call[0]) * number_of(call[2])));
+}
+
 void is_not_zero(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls, builtin.name, call)) return;
   if (!has_size(call)) return (*builtin.inner)(call);
   calls.tell_place();
   call.give(IValue(!(number_of(call[0]) == SymInt(0))));
@@ -152,7 +187,22 @@ void rank(TracedCalls&, const Builtin&, Call& call) {
 
 // ---- numbers to tensors and back
 
+// A number that data decides, as a tensor of no dimensions that nobody else writes to.
+Tensor element_of(const Tensor& tensor, DType dtype) {
+  Tensor element = tensor;
+  if (element.dim() != 0) element = ops::call<Tensor>(nn::current(), "aten::reshape", tensor, SymIntList{});
+  if (element.dtype() == dtype) return ops::call<Tensor>(nn::current(), "aten::clone", element);
+  return ops::call_with<Tensor>(nn::current(), "aten::to.dtype", {element, dtype}, {});
+}
+
 void number_to_tensor(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (const Tensor* const data =
+          call[0].is(Tag::kSymbolic) ? call[0].as_symbolic().get_if<Tensor>() : nullptr) {
+    std::optional<DType> dtype;
+    if (call.size() > 1 && call[1].is(Tag::kInt)) dtype = dtype_from_number(call[1].as_int());
+    const DType usual = data->dtype() == DType::kBool ? DType::kBool : DType::kFloat32;
+    return call.give(IValue(element_of(*data, dtype.value_or(usual))));
+  }
   if (!is_size(call[0])) return (*builtin.inner)(call);
   const bool is_plain =
       call.size() < 2 || call[1].is_none() || (call[1].is(Tag::kInt) && call[1].as_int() == 4);
@@ -217,6 +267,7 @@ void tensor_to_bool(TracedCalls& calls, const Builtin& builtin, Call& call) {
   }
   if (call_known(calls, builtin, call)) return;
   Tensor flag = tensor;
+  if (flag.dim() != 0) flag = ops::call<Tensor>(nn::current(), "aten::reshape", flag, SymIntList{});
   if (flag.dtype() != DType::kBool)
     flag = ops::call<Tensor>(call.machine().context(), "aten::ne.Scalar", flag, 0);
   call.give(IValue::symbolic(flag));
@@ -227,7 +278,34 @@ void tensor_to_float(TracedCalls& calls, const Builtin& builtin, Call& call) {
   if (const SymInt* const symbol = tensor.symbol())
     return call.give(IValue(static_cast<double>(calls.specialize(*symbol))));
   if (call_known(calls, builtin, call)) return;
-  call.give(IValue::symbolic(tensor));
+  call.give(IValue::symbolic(element_of(tensor, DType::kFloat64)));
+}
+
+// x.item()
+void element(TracedCalls& calls, const Builtin&, Call& call) {
+  const Tensor& tensor = interpreter::tensor_of(call[0]);
+  if (const SymInt* const symbol = tensor.symbol()) return call.give(value_of(*symbol));
+  if (const std::optional<Tensor> real = calls.known(tensor)) {
+    calls.note_look(tensor);
+    const Value arguments[] = {*real};
+    ops::Context context = nn::current().without_interceptor();
+    return call.give(interpreter::to_ivalue(ops::call_named(context, "aten::item", arguments).at(0)));
+  }
+  calls.tell_place();
+  const DTypeInfo& type = dtype_info(tensor.dtype());
+  if (type.is_complex) fail_data("elements");
+  if (type.is_floating) return call.give(IValue::symbolic(element_of(tensor, DType::kFloat64)));
+  if (tensor.dtype() == DType::kBool) return call.give(IValue::symbolic(element_of(tensor, DType::kBool)));
+  const Value arguments[] = {tensor};
+  call.give(interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::item", arguments).at(0)));
+}
+
+void select_part(TracedCalls& calls, const Builtin&, Call& call) {
+  if (select_with_data(calls, call)) return;
+  std::vector<Value> arguments;
+  for (size_t i = 0; i < call.size(); ++i) arguments.push_back(interpreter::to_value(call[i]));
+  call.give(
+      interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::select.int", arguments).at(0)));
 }
 
 void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
@@ -237,6 +315,34 @@ void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
       argument(call, i) = IValue(ops::scalar_tensor(calls.specialize(*symbol), DType::kInt64));
   }
   if (!call_known(calls, builtin, call)) fail_data("elements");
+}
+
+// Integers that depend on the inputs, one by one: each is a number of the program.
+IValue listed_numbers(Call& call, const Tensor& tensor, const Type& type) {
+  ops::Context& context = call.machine().context();
+  if (tensor.dim() == 0) {
+    const Value arguments[] = {tensor};
+    return interpreter::to_ivalue(ops::call_named(context, "aten::item", arguments).at(0));
+  }
+  std::vector<IValue> items;
+  for (int64_t i = 0; i < tensor.sizes()[0]; ++i)
+    items.push_back(
+        listed_numbers(call, ops::call<Tensor>(context, "aten::select.int", tensor, 0, i), type.element()));
+  return IValue::list(type.element(), std::move(items));
+}
+
+void to_list(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  constexpr int64_t kMostNumbers = 256;
+  const Tensor tensor = interpreter::tensor_of(call[0]);
+  const bool is_plain = tensor.dtype() == DType::kInt64 && !tensor.is_traced() && tensor.dim() <= 4 &&
+                        tensor.dim() > 0 && tensor.element_count() <= kMostNumbers;
+  const bool wants_integers = call[1].is(Tag::kInt) &&
+                              call[1].as_int() == static_cast<int64_t>(tensor.dim()) &&
+                              call[2].is(Tag::kInt) && call[2].as_int() == 0;
+  if (!is_plain || !wants_integers || calls.known(tensor)) return look(calls, builtin, call);
+  Type type = TypeKind::kInt;
+  for (size_t d = 0; d < tensor.dim(); ++d) type = Type::list(std::move(type));
+  call.give(listed_numbers(call, tensor, type));
 }
 
 void call_rule(const Builtin& self, Call& call) {
@@ -266,6 +372,8 @@ Table::Table() {
   set("aten::gt.int", compare<([](const SymInt& a, const SymInt& b) { return a > b; })>);
   set("aten::ge.int", compare<([](const SymInt& a, const SymInt& b) { return a >= b; })>);
   set("aten::neg.int", negate);
+  set("aten::__range_length", range_length);
+  set("aten::__derive_index", range_index);
   set("aten::Int.Scalar", keep);
   set("aten::Bool.int", is_not_zero);
   set("aten::size", sizes<false>);
@@ -275,6 +383,10 @@ Table::Table() {
   set("aten::len.Tensor", length);
   set("prim::NumToTensor.Scalar", number_to_tensor);
   set("aten::tensor.int", number_to_tensor);
+  set("aten::tensor.float", number_to_tensor);
+  set("aten::tensor.bool", number_to_tensor);
+  set("aten::as_tensor.float", number_to_tensor);
+  set("aten::as_tensor.bool", number_to_tensor);
   set("aten::as_tensor.int", number_to_tensor);
   set("aten::Int.Tensor", tensor_to_int);
   set("aten::IntImplicit", tensor_to_int);
@@ -289,7 +401,12 @@ Table::Table() {
   set("aten::Complex.Scalar", look);
   set("aten::ComplexImplicit", look);
   set("aten::Complex.Tensor_Tensor", look);
-  set("prim::tolist", look);
+  set("aten::str", [](TracedCalls& calls, const Builtin& builtin, Call& call) {
+    for (size_t i = 0; i < call.size(); ++i) specialize_value(calls, argument(call, i), 0);
+    look(calls, builtin, call);
+  });
+  set("prim::Print", [](TracedCalls&, const Builtin&, Call&) {});  // programs say nothing
+  set("prim::tolist", to_list);
   set("aten::_tensor_to_list", look);
   set("aten::_list_to_tensor", look);
   keep_items("aten::len.any");
@@ -351,6 +468,8 @@ interpreter::Builtins traced_builtins(TracedCalls& calls) {
   add("aten::size.int", size_at);
   add("aten::numel", element_count);
   add("aten::dim", rank);
+  add("aten::item", element);
+  add("aten::select.int", select_part);
   return builtins;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/text/names.h"
 #include "flambeau/migrate/number_rules.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/engines/elementwise.h"
@@ -367,6 +368,20 @@ std::optional<std::vector<Value>> TracedCalls::in_parts(ops::Context& context, c
   return with_steps(ops::execute(context, op, given));
 }
 
+// PyTorch writes programs as Python, where "random.from" is no name: made of others, where the operator is.
+std::optional<std::vector<Value>> TracedCalls::by_other_names(ops::Context& context, const ops::Operator& op,
+                                                              std::span<const Value> arguments) {
+  if (!graph::is_python_keyword(op.schema.name.overload)) return {};
+  const bool is_in_place = op.kind == ops::Kind::kInPlace;
+  const ops::Operator& base = is_in_place ? *op.base : op;
+  if (base.decomposition == nullptr) return {};
+  std::vector<Value> results = base.decomposition(context, arguments);
+  if (results.empty()) return {};
+  if (!is_in_place) return results;
+  ops::call(context, "aten::copy_", arguments[0].tensor(), results[0].tensor());
+  return std::vector<Value>{arguments[0]};
+}
+
 std::vector<Value> TracedCalls::traced(const ops::Operator& op, std::span<const Value> arguments) {
   ops::Context& context = nn::current();
   if (context.interceptor == nullptr) return ops::execute(context, op, arguments);
@@ -409,8 +424,11 @@ std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator&
     if (TensorList* const tensors = arguments[i].get_if<TensorList>())
       std::ranges::for_each(*tensors, materialize);
   }
-  std::vector<Value> results = traced(op, arguments);
-  remember(op, arguments, results);
+  if (std::optional<std::vector<Value>> renamed = by_other_names(context, op, arguments))
+    return *std::move(renamed);
+  const ops::Operator& called = without_data_numbers(op, arguments);
+  std::vector<Value> results = traced(called, arguments);
+  remember(called, arguments, results);
   return results;
 }
 

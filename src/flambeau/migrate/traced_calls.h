@@ -11,10 +11,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/migrate/script_program.h"
 #include "flambeau/migrate/script_state.h"
 #include "flambeau/ops/mechanism/context.h"
+#include "flambeau/symbolic/expr.h"
 
 namespace flambeau::nn {
 class Observer;
@@ -42,6 +44,11 @@ class TracedCalls final : public ops::Interceptor {
   Tensor as_tensor(const Tensor& tensor) const;
   // The example's number. Throws Error(kUnsupported) where data decides.
   int64_t specialize(const SymInt& number);
+  // A bool that a comparison of numbers gave, and what it asked.
+  void note_condition(const Tensor& flag, const symbolic::Expr& condition);
+  std::optional<symbolic::Expr> condition_of(const Tensor& flag) const;
+  // The error with the line of the script that runs now.
+  Error located(const Error& error) const;
   // The elements of a state are looked at: the program relies on them.
   void note_look(const Tensor& tensor);
   // The end of the run: what ran several times is told of.
@@ -51,6 +58,7 @@ class TracedCalls final : public ops::Interceptor {
   void leave_all();
 
  private:
+  const ops::Operator& without_data_numbers(const ops::Operator& op, std::vector<Value>& arguments);
   std::vector<Value> traced(const ops::Operator& op, std::span<const Value> arguments);
   void note(std::vector<std::string>& texts, const std::string& what);
   std::optional<std::vector<Value>> computed_number(const ops::Operator& op,
@@ -61,6 +69,8 @@ class TracedCalls final : public ops::Interceptor {
   // tensors, nor the objects that keep packed weights. Nothing for other calls.
   std::optional<std::vector<Value>> in_parts(ops::Context& context, const ops::Operator& op,
                                              std::span<const Value> arguments);
+  std::optional<std::vector<Value>> by_other_names(ops::Context& context, const ops::Operator& op,
+                                                   std::span<const Value> arguments);
   void remember(const ops::Operator& op, std::span<const Value> arguments, std::span<const Value> results);
   void note_writes(const ops::Operator& op, std::span<const Value> arguments);
   const Storage* root_of(const Tensor& tensor) const;
@@ -83,10 +93,13 @@ class TracedCalls final : public ops::Interceptor {
   std::unordered_map<const Storage*, Known> known_;
   std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> bases_;
   std::unordered_set<const Storage*> written_;
+  std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, symbolic::Expr>> conditions_;
   std::vector<std::pair<std::string, nn::Module*>> open_;
   std::string path_;
 };
 
+// A number that has no value in the example.
+bool is_from_data(const SymInt& number);
 // A tensor that has no elements: the tracer's.
 bool is_fake(const Tensor& tensor);
 

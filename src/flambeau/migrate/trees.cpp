@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/convert.h"
 #include "flambeau/script/values/boxes.h"
@@ -132,6 +134,22 @@ IValue from_tree(const nn::Tree& tree, const Type& type) {
     default:
       throw Error(ErrorCode::kUnsupported, fmt::format("a script cannot take {}", tree.spec.to_string()));
   }
+}
+
+IValue with_own_tensors(const IValue& value, const Type& type) {
+  nn::Tree tree = to_tree(value);
+  for (Value& leaf : tree.leaves) {
+    Tensor* const tensor = leaf.get_if<Tensor>();
+    if (tensor == nullptr || !tensor->defined() || tensor->layout() != Layout::kStrided ||
+        tensor->quantizer() != nullptr)
+      continue;
+    const Tensor from = tensor->to_contiguous();
+    Tensor copy = Tensor::zeros(from.dtype(), from.sizes());
+    const ByteSpan bytes = from.contiguous_bytes();
+    if (!bytes.empty()) std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
+    *tensor = std::move(copy);
+  }
+  return from_tree(tree, type);
 }
 
 }  // namespace flambeau::migration

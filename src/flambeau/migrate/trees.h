@@ -14,6 +14,8 @@ using script::IValue;
 nn::Tree to_tree(const IValue& value);
 // The same with real numbers in the place of quantized tensors.
 nn::Tree to_real_tree(const IValue& value);
+// The same value with tensors of its own, save quantized ones.
+IValue with_own_tensors(const IValue& value, const Type& type);
 // As a value of that type, as far as the type says.
 IValue from_tree(const nn::Tree& tree, const Type& type);
 

@@ -130,7 +130,7 @@ struct Program::State {
     }
     for (const std::string& name : options.live_weights) {
       const auto found = weight_names.find(name);
-      if (found != weight_names.end()) is_changed[found->second] = true;
+      if (found != weight_names.end()) is_changed[*live.insert(found->second).first] = true;
     }
     changed_count = static_cast<size_t>(std::ranges::count(is_changed, true));
   }
@@ -347,9 +347,14 @@ struct Program::State {
                     fmt::format("the program changes an input of {} to {}", to.summary(), from.summary()));
       }
     }
+    for (const auto& [index, tensor] : changed) {
+      if (live.contains(index)) copies.emplace_back(tensor, weights[index]);  // which stays where it is
+    }
     for (const auto& [from, to] : copies) ops::copy_into(context, from, to);
     const std::lock_guard lock(state_mutex);
-    for (auto& [index, tensor] : changed) weights[index] = std::move(tensor);
+    for (auto& [index, tensor] : changed) {
+      if (!live.contains(index)) weights[index] = std::move(tensor);
+    }
     return given;
   }
 
@@ -384,8 +389,9 @@ struct Program::State {
   bool has_symbols = false;
   std::atomic<int> plan_failures = 0;
   std::atomic<bool> has_planned = false;
-  std::vector<bool> is_changed;  // beside weights: runs update them
+  std::vector<bool> is_changed;  // beside weights: runs update them, or whoever gave them does
   size_t changed_count = 0;
+  std::set<size_t> live;  // the latter
   std::shared_ptr<const backends::Backend> backend;
   backends::PackedWeights packed;
   PlanCache plans;

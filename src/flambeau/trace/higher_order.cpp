@@ -51,7 +51,13 @@ class HigherOrder::Subgraph {
       std::optional<Tensor> tensor = outer_.tensor_with(symbol);
       // Further out, where the outer graph must take it from first.
       if (!tensor && outer_.lift_symbol && outer_.lift_symbol(symbol)) tensor = outer_.tensor_with(symbol);
-      if (tensor) tracer_->value_of(*tensor);
+      if (tensor) {
+        tracer_->value_of(*tensor);
+        return true;
+      }
+      // A number from data comes in as a tensor.
+      tensor = outer_.number_tensor(symbol);
+      if (tensor) tracer_->read_number(*tensor, symbol);
       return tensor.has_value();
     };
   }
@@ -70,18 +76,8 @@ class HigherOrder::Subgraph {
 
   // Calls it, and gives what it gives: tensors that are no inputs and no views of them.
   nn::Tree trace(const nn::Body& body, const nn::Tree& arguments) {
-    ops::Context context = nn::current();
-    context.interceptor = tracer_.get();
-    const nn::Use use(context, nn::observer());
-    Tracer* const before = std::exchange(symbols_.tracer, tracer_.get());
     nn::Tree result;
-    try {
-      result = body(arguments);
-    } catch (...) {
-      symbols_.tracer = before;
-      throw;
-    }
-    symbols_.tracer = before;
+    trace([&] { result = body(arguments); });
     for (size_t i = 0; i < result.leaves.size(); ++i) {
       const Tensor& tensor =
           tensor_leaf(result.leaves[i], fmt::format("result {} of the function of {}", i, name_));
@@ -95,6 +91,19 @@ class HigherOrder::Subgraph {
       graph_->add_output(std::move(output));
     }
     return result;
+  }
+
+  // The same, for what it does alone.
+  void trace(const std::function<void()>& body) {
+    ops::Context context = nn::current();
+    context.interceptor = tracer_.get();
+    const nn::Use use(context, nn::observer());
+    struct Inside {
+      TracedSymbols& symbols;
+      Tracer* before;
+      ~Inside() { symbols.tracer = before; }
+    } const inside{symbols_, std::exchange(symbols_.tracer, tracer_.get())};
+    body();
   }
 
   // The inputs from `first` on become those of `operands`; what the function does not use is an input too.
@@ -201,26 +210,8 @@ nn::Tree give(Tracer& tracer, std::string_view name, std::vector<Argument> input
 
 }  // namespace
 
-nn::Tree HigherOrder::cond(const nn::Predicate& predicate, const nn::Body& if_true, const nn::Body& if_false,
-                           const nn::Tree& operands) {
-  Tracer& tracer = *symbols_.tracer;
-  std::vector<Argument> inputs;
-  if (const auto* const condition = std::get_if<nn::Condition>(&predicate.data())) {
-    inputs.push_back(tracer.condition_argument(condition->expr));
-  } else {
-    const Tensor& tensor = std::get<Tensor>(predicate.data());
-    const SymInt count = symbolic_info(tensor).element_count();
-    if (!count.is_literal() || count.literal() != 1) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("cond decides by a tensor {}; it takes one with a single element", tensor.summary()));
-    }
-    inputs.push_back(Argument::tensor(tracer.value_of(tensor)));
-  }
-  Subgraph yes(symbols_, "true_graph_0");
-  Subgraph no(symbols_, "false_graph_0");
-  const nn::Tree first = yes.trace(if_true, operands);
-  const nn::Tree second = no.trace(if_false, operands);
+// What the operator gives, of what its two functions do.
+std::vector<ops::Info<SymInt>> HigherOrder::joined_results(const nn::Tree& first, const nn::Tree& second) {
   if (first.spec != second.spec) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the branches of cond give different things: {} when true, {} when false",
@@ -246,6 +237,30 @@ nn::Tree HigherOrder::cond(const nn::Predicate& predicate, const nn::Body& if_tr
     if (!is_same) info = ops::contiguous<SymInt>(info.dtype, info.sizes, info.device);
     infos.push_back(std::move(info));
   }
+  return infos;
+}
+
+nn::Tree HigherOrder::cond(const nn::Predicate& predicate, const nn::Body& if_true, const nn::Body& if_false,
+                           const nn::Tree& operands) {
+  Tracer& tracer = *symbols_.tracer;
+  std::vector<Argument> inputs;
+  if (const auto* const condition = std::get_if<nn::Condition>(&predicate.data())) {
+    inputs.push_back(tracer.condition_argument(condition->expr));
+  } else {
+    const Tensor& tensor = std::get<Tensor>(predicate.data());
+    const SymInt count = symbolic_info(tensor).element_count();
+    if (!count.is_literal() || count.literal() != 1) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("cond decides by a tensor {}; it takes one with a single element", tensor.summary()));
+    }
+    inputs.push_back(Argument::tensor(tracer.value_of(tensor)));
+  }
+  Subgraph yes(symbols_, tracer.graph_name("true_graph"));
+  Subgraph no(symbols_, tracer.graph_name("false_graph"));
+  const nn::Tree first = yes.trace(if_true, operands);
+  const nn::Tree second = no.trace(if_false, operands);
+  const std::vector<ops::Info<SymInt>> infos = joined_results(first, second);
   const std::vector<Capture> merged = merge_captures(yes.captures(), no.captures(), operands.leaves, name_of);
   yes.set_operands(0, merged);
   no.set_operands(0, merged);
@@ -264,8 +279,8 @@ nn::Tree HigherOrder::while_loop(const nn::Body& condition, const nn::Body& body
     infos.push_back(symbolic_info(tensor));
     refs.emplace_back(tracer.value_of(tensor));
   }
-  Subgraph test(symbols_, "while_loop_cond_graph_0");
-  Subgraph step(symbols_, "while_loop_body_graph_0");
+  Subgraph test(symbols_, tracer.graph_name("while_loop_cond_graph"));
+  Subgraph step(symbols_, tracer.graph_name("while_loop_body_graph"));
   const auto trace = [&](Subgraph& subgraph, const nn::Body& function) {
     nn::Tree given = carried;  // new tensors: they change, and what is closed over does not
     for (size_t i = 0; i < infos.size(); ++i) {
@@ -316,7 +331,7 @@ nn::Tree HigherOrder::while_loop(const nn::Body& condition, const nn::Body& body
 
 nn::Tree HigherOrder::map(const nn::Body& body, const nn::Tree& over, const nn::Tree& others) {
   Tracer& tracer = *symbols_.tracer;
-  Subgraph row(symbols_, "body_graph_0");
+  Subgraph row(symbols_, tracer.graph_name("body_graph"));
   std::vector<nn::Tree> given = {over};
   std::vector<graph::ValueRef> rows;
   std::optional<SymInt> count;
@@ -355,6 +370,47 @@ nn::Tree HigherOrder::map(const nn::Body& body, const nn::Tree& over, const nn::
   inputs.push_back(tensors_argument(std::move(rows)));
   inputs.push_back(std::move(captures));
   return give(tracer, "map_impl", std::move(inputs), infos, result.spec);
+}
+
+// ---- rehearsals
+
+void HigherOrder::rehearse(const std::function<void()>& body) {
+  Subgraph scratch(symbols_, "rehearsal");
+  struct Count {
+    int& count;
+    ~Count() { --count; }
+  } const count{rehearsals_};
+  ++rehearsals_;
+  scratch.trace(body);
+}
+
+nn::Tree HigherOrder::pretend(std::span<const ops::Info<SymInt>> infos, const TreeSpec& spec) {
+  Tracer& tracer = *symbols_.tracer;
+  nn::Tree tree;
+  tree.spec = spec;
+  tree.leaves.clear();
+  for (const ops::Info<SymInt>& info : infos) {
+    const Tensor tensor = make_fake(info);
+    tracer.add_result(tensor);
+    tree.leaves.emplace_back(tensor);
+  }
+  return tree;
+}
+
+nn::Tree HigherOrder::pretend_cond(const nn::Tree& when_true, const nn::Tree& when_false) {
+  return pretend(joined_results(when_true, when_false), when_true.spec);
+}
+
+nn::Tree HigherOrder::pretend_carried(const nn::Tree& carried) {
+  std::vector<ops::Info<SymInt>> infos;
+  for (const Value& leaf : carried.leaves)
+    infos.push_back(symbolic_info(tensor_leaf(leaf, "what while_loop carries along")));
+  return pretend(infos, carried.spec);
+}
+
+bool HigherOrder::is_from_outside(const Tensor& tensor) const {
+  const Tracer& tracer = *symbols_.tracer;
+  return tracer.find(tensor) == nullptr || tracer.aliased_input(tensor) != nullptr;
 }
 
 }  // namespace flambeau::trace

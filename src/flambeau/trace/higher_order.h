@@ -3,9 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "flambeau/nn/functional/control_flow.h"
+#include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/trace/traced_symbols.h"
 
 namespace flambeau::trace {
@@ -19,14 +22,22 @@ class HigherOrder : public nn::ControlFlow {
                 const nn::Tree& operands) override;
   nn::Tree while_loop(const nn::Body& condition, const nn::Body& body, const nn::Tree& carried) override;
   nn::Tree map(const nn::Body& body, const nn::Tree& over, const nn::Tree& others) override;
+  void rehearse(const std::function<void()>& body) override;
+  bool is_rehearsing() const override { return rehearsals_ > 0; }
+  nn::Tree pretend_cond(const nn::Tree& when_true, const nn::Tree& when_false) override;
+  nn::Tree pretend_carried(const nn::Tree& carried) override;
+  bool is_from_outside(const Tensor& tensor) const override;
 
   // What Python code would call the value, for the order of operands; the value's name when it is not set.
   std::function<std::string(const graph::Value& value)> name_of;
 
  private:
   class Subgraph;
+  std::vector<ops::Info<SymInt>> joined_results(const nn::Tree& first, const nn::Tree& second);
+  nn::Tree pretend(std::span<const ops::Info<SymInt>> infos, const TreeSpec& spec);
 
   TracedSymbols& symbols_;
+  int rehearsals_ = 0;  // inside of each other
 };
 
 }  // namespace flambeau::trace

@@ -3,6 +3,8 @@
 // In-place operators stay; nothing is decomposed.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,6 +67,14 @@ class Tracer : public ops::Interceptor {
   // A node of a higher-order operator, which gives these tensors one by one.
   void add_higher_order(std::string_view name, std::vector<graph::Argument> inputs,
                         std::span<const Tensor> results);
+  // Of the next graph inside this one: "true_graph_0", then "true_graph_1".
+  std::string graph_name(const std::string& base) { return fmt::format("{}_{}", base, graph_names_[base]++); }
+  // A node of no operator that gives the tensor: of a graph that nobody keeps.
+  void add_result(const Tensor& tensor);
+  // A tensor of one element that holds a number from data; nothing where it is not known here.
+  std::optional<Tensor> number_tensor(const symbolic::Expr& symbol);
+  // In a graph inside: the number is read from that tensor, which comes from outside.
+  void read_number(const Tensor& tensor, const symbolic::Expr& symbol);
   // The tracer of a graph inside this one: finished when this one is.
   void keep_inner(std::unique_ptr<Tracer> inner) { inner_.push_back(std::move(inner)); }
 
@@ -149,8 +159,10 @@ class Tracer : public ops::Interceptor {
   std::vector<std::pair<graph::Value*, symbolic::Expr>> numbers_;
   std::unordered_map<symbolic::Expr, graph::Value*, symbolic::ExprHash> symbols_;
   std::unordered_map<symbolic::Expr, Origin, symbolic::ExprHash> origins_;
-  std::unordered_set<std::string> names_;         // of nodes
-  std::unordered_map<std::string, size_t> next_;  // the number to try next
+  std::unordered_map<symbolic::Expr, Tensor, symbolic::ExprHash> number_tensors_;
+  std::unordered_set<std::string> names_;                // of nodes
+  std::unordered_map<std::string, size_t> next_;         // the number to try next
+  std::unordered_map<std::string, size_t> graph_names_;  // how many there are
   graph::Node* before_ = nullptr;
   std::unordered_map<const graph::Value*, const graph::Value*> aliases_;
   std::vector<std::unique_ptr<Tracer>> inner_;

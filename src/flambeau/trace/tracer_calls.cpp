@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "flambeau/base/error.h"
+#include "flambeau/graph/text/names.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/shapes/shape_env.h"
@@ -43,7 +44,9 @@ size_t shown_count(const Schema& schema, std::span<const Value> arguments) {
   size_t count = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (schema.arguments[i].is_kwarg_only) continue;
-    if (!schema.arguments[i].default_value || !is_same(arguments[i], ops::default_argument(schema, i)))
+    // PyTorch does not load a call that leaves out an argument whose name is a keyword of Python ("from").
+    if (!schema.arguments[i].default_value || graph::is_python_keyword(schema.arguments[i].name) ||
+        !is_same(arguments[i], ops::default_argument(schema, i)))
       count = i + 1;
   }
   return count;

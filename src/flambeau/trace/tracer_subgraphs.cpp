@@ -8,6 +8,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/shapes/shape_env.h"
+#include "flambeau/trace/fake.h"
 
 namespace flambeau::trace {
 namespace {
@@ -68,6 +69,38 @@ void Tracer::add_higher_order(std::string_view name, std::vector<Argument> input
   }
   node.is_hop_single_tensor_return = false;
   for (const Tensor& tensor : results) bind_symbols(tensor, *find(tensor));
+}
+
+void Tracer::add_result(const Tensor& tensor) {
+  graph::Node& node = new_node("torch.ops.aten.empty.memory_format", "result");
+  graph::Value& value = add_tensor_value(*node.name, tensor);
+  node.add_output(Argument::tensor(value));
+  hold(tensor, value);
+}
+
+std::optional<Tensor> Tracer::number_tensor(const Expr& symbol) {
+  if (const auto known = number_tensors_.find(symbol); known != number_tensors_.end()) return known->second;
+  if (!env_.has_unbacked(symbol)) return {};
+  if (!symbols_.contains(symbol) && !(is_inner() && lift_symbol(symbol))) return {};
+  const Tensor tensor = make_fake(ops::contiguous<SymInt>(DType::kInt64, {}, Device()));
+  graph::Node& node = new_node("torch.ops.aten.scalar_tensor.default", "scalar_tensor");
+  node.add_input("s", Argument::sym_int(*symbols_.at(symbol)));
+  node.add_input("dtype", argument(DType::kInt64), graph::PassedBy::kKeyword);
+  graph::Value& value = add_tensor_value(*node.name, tensor);
+  node.add_output(Argument::tensor(value));
+  hold(tensor, value);
+  number_tensors_.emplace(symbol, tensor);
+  return tensor;
+}
+
+void Tracer::read_number(const Tensor& tensor, const Expr& symbol) {
+  graph::Value& holder = value_of(tensor);
+  graph::Node& node = new_node("torch.ops.aten.item.default", "item");
+  node.add_input("self", Argument::tensor(holder));
+  graph::Value& value = graph_.add_value(*node.name, graph::SymInt());
+  node.add_output(Argument::sym_int(value));
+  symbols_.emplace(symbol, &value);
+  numbers_.emplace_back(&value, symbol);
 }
 
 }  // namespace flambeau::trace

@@ -202,7 +202,8 @@ void export_case(const json::Value& test, const std::string& path) {
   std::vector<std::string> steps;
   for (const json::Value& step : test.find("steps")->as_array()) steps.push_back(step.as_string());
   Asking module(std::move(names), std::move(steps));
-  const ExportOptions options = {.dynamic = DynamicShapes::by_name(std::move(specs))};
+  const ExportOptions options = {.dynamic = DynamicShapes::by_name(std::move(specs)),
+                                 .is_like_pytorch = true};
   save_program(export_program(module, inputs, {}, options), path);
 }
 

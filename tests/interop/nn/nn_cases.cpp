@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, std::span<const Case>>> groups() {
 
 struct Inputs {
   bool training = false;
-  ExportOptions options;
+  ExportOptions options = {.is_like_pytorch = true};
   std::vector<nn::Tree> positional;
   std::vector<std::pair<std::string, nn::Tree>> keywords;
 };
@@ -92,7 +92,7 @@ ExportOptions options_of(const json::Value& dynamic, const Checkpoint& tensors) 
     }
     shapes.set(tensors.find(key)->storage().get(), spec);
   }
-  return {.dynamic = trace::DynamicShapes::of(std::move(shapes))};
+  return {.dynamic = trace::DynamicShapes::of(std::move(shapes)), .is_like_pytorch = true};
 }
 
 Inputs read_inputs(const std::string& path) {

@@ -16,6 +16,7 @@
 import argparse
 import collections
 import fnmatch
+import functools
 import json
 import pathlib
 import os
@@ -35,7 +36,7 @@ import choose  # noqa: E402
 import compare  # noqa: E402
 import record  # noqa: E402
 import scope  # noqa: E402
-from flambeau_torch import to_flambeau, to_torch, values_to_torch  # noqa: E402
+from flambeau_torch import shared_values_to_flambeau, to_torch, values_to_flambeau, values_to_torch  # noqa: E402
 from together import together  # noqa: E402
 
 SHOWN = 12  # failing samples of one overload
@@ -89,12 +90,12 @@ def has(flambeau, name):
     return flambeau.ops.has(name) or flambeau.ops.has(name.removesuffix(".default"))
 
 
-def call(flambeau, sample):
+def call(flambeau, sample, convert=values_to_flambeau):
     """(what Flambeau gives, arguments after the call), or the exception."""
     namespace, rest = sample.name.split("::")
     base, _, kind = rest.partition(".")
     operator = getattr(getattr(getattr(flambeau.ops, namespace), base), kind)
-    args, kwargs = pytree.tree_map(to_flambeau, record.copied((sample.args, sample.kwargs)))
+    args, kwargs = convert(record.copied((sample.args, sample.kwargs)))
     flambeau.manual_seed(0)
     try:
         return operator(*args, **kwargs), args, kwargs
@@ -121,7 +122,7 @@ def run_refused(flambeau, sample):
     """What is wrong with how Flambeau takes a call that PyTorch refuses; None where it refuses it too."""
     if not has(flambeau, sample.name):
         return NOT_THERE
-    made = call(flambeau, sample)
+    made = call(flambeau, sample, functools.partial(shared_values_to_flambeau, flambeau))
     if not isinstance(made, Exception):
         return f"was taken; PyTorch says {' '.join(sample.outputs.split())[:300]}"
     # Arguments that do not fit the schema are a TypeError, as everywhere in Python.

@@ -146,7 +146,7 @@ def tool_run(tool, *words):
     for line in done.stdout.splitlines():
         path, tab, error = line.partition("\t")
         if tab:
-            errors[pathlib.Path(path).name] = error
+            errors[path if path[0].isdigit() and path[1:2] == "/" else pathlib.Path(path).name] = error
     return errors
 
 
@@ -183,7 +183,7 @@ def judge(tool, zip_path, every=1):
             for version, data in sorted(files.items()):
                 made = ours / str(version) / f"{name}.pt"
                 if not made.exists():
-                    note(f"bytecode {version}", name, errors.get(f"{name}.pt", "nothing was written")[:200])
+                    note(f"bytecode {version}", name, errors.get(f"{version}/{name}.pt", errors.get(f"{name}.pt", "nothing was written"))[:200])
                 else:
                     note(f"bytecode {version}", name, None if is_same(version, made.read_bytes(), data) else "differs")
             theirs_run = folder / "theirs.pt"

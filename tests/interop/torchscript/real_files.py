@@ -17,11 +17,10 @@ import tempfile
 import warnings
 
 import torch
-import torch.ao.quantization.fx._decomposed  # the operators that quantized programs call
 from torch._export.converter import TS2EPConverter
 
 from converter import in_child
-from migrated import plain
+from migrated import difference, largest_step, plain, real
 
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
@@ -32,9 +31,7 @@ SHAPES = [(2, 3), (3,), (1, 3, 32, 32), (2, 4), (1, 1, 28, 28), (1, 3, 224, 224)
 
 def load(path):
     if path.suffix == ".ff":
-        from torch.jit.mobile import _load_for_lite_interpreter
-
-        return _load_for_lite_interpreter(str(path))
+        return torch.jit.jit_module_from_flatbuffer(str(path))
     return torch.jit.load(str(path), map_location="cpu")
 
 
@@ -78,43 +75,6 @@ def find_arguments(path, module):
     raise RuntimeError(f"no arguments are taken: {str(error).strip().splitlines()[-1][:150]}")
 
 
-def difference(found, expected, step=0.0):
-    """Empty where they are the same. `step`: of quantized numbers, by which results may differ."""
-    if isinstance(expected, torch.Tensor):
-        if expected.is_quantized:
-            if expected.qscheme() == torch.per_tensor_affine:
-                step = expected.q_scale()
-            expected = expected.dequantize()
-        if not isinstance(found, torch.Tensor):
-            return f"a {type(found).__name__} for a tensor"
-        if found.shape == expected.shape and step and (found - expected).abs().max() <= step * 1.001:
-            return ""
-        try:
-            torch.testing.assert_close(found, expected, equal_nan=True)
-        except AssertionError as error:
-            return " ".join(str(error).split())[:200]
-        return ""
-    if isinstance(expected, (list, tuple)):
-        if not isinstance(found, (list, tuple)) or len(found) != len(expected):
-            return "another sequence"
-        return next((text for a, b in zip(found, expected) if (text := difference(a, b, step))), "")
-    if isinstance(expected, dict):
-        if not isinstance(found, dict) or found.keys() != expected.keys():
-            return "other keys"
-        return next((text for key in expected if (text := difference(found[key], expected[key], step))), "")
-    return "" if found == expected or (found != found and expected != expected) else f"{found!r} for {expected!r}"
-
-
-def real(value):
-    return value.dequantize() if isinstance(value, torch.Tensor) and value.is_quantized else value
-
-
-def largest_step(program):
-    """Of the integers that numbers go through in the program."""
-    steps = [node.args[1] for node in program.graph.nodes if "quantized_decomposed.quantize_per_tensor.default" in str(node.target)]
-    return max((step for step in steps if isinstance(step, float)), default=0.0)
-
-
 def text_of(value):
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(text_of(item) for item in value) + "]"
@@ -142,10 +102,12 @@ def migrate(flambeau, path, arguments, expected, is_random):
     """What is wrong; empty for nothing."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        command = [flambeau, "migrate", str(path), "-o", str(folder / "out.pt2"), "--forget-changes", "--no-check"]
-        made = subprocess.run(command + input_options(arguments, folder), capture_output=True, text=True, timeout=300)
+        command = [flambeau, "migrate", str(path), "-o", str(folder / "out.pt2"), "--no-check"] + input_options(arguments, folder)
+        made = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if made.returncode and "changes self." in made.stderr:
+            made = subprocess.run(command + ["--forget-changes"], capture_output=True, text=True, timeout=300)
         if made.returncode:
-            return "migrate: " + made.stderr.strip()[:1500]
+            return "migrate: " + made.stderr.strip().splitlines()[-1][:300]
         try:
             program = torch.export.load(folder / "out.pt2")
             with torch.no_grad():

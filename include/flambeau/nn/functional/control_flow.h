@@ -51,6 +51,16 @@ class ControlFlow {
   virtual Tree while_loop(const Body& condition, const Body& body, const Tree& carried) = 0;
   // `over` is gone through along its first dimension; `others` is the same each time.
   virtual Tree map(const Body& body, const Tree& over, const Tree& others) = 0;
+
+  // For whoever must know what functions give before the operator is written down. Runs the function as one
+  // inside of an operator, and forgets what it wrote.
+  virtual void rehearse(const std::function<void()>& body) = 0;
+  virtual bool is_rehearsing() const = 0;
+  // While rehearsing: what cond() would give, whose functions gave these; what while_loop() would carry.
+  virtual Tree pretend_cond(const Tree& when_true, const Tree& when_false) = 0;
+  virtual Tree pretend_carried(const Tree& carried) = 0;
+  // Inside of an operator: whether the tensor is one of those outside, or a view of one.
+  virtual bool is_from_outside(const Tensor& tensor) const = 0;
 };
 
 // The same over trees.

@@ -38,7 +38,6 @@ int32_t guarded(const Body& body) noexcept {
       return 0;
     } catch (const Error& error) {
       last_error() = error.what();
-      if (!error.remedy().empty()) last_error().append(" (").append(error.remedy()).append(")");
     } catch (const std::bad_alloc&) {
       last_error() = "there is not enough memory";
     } catch (const std::exception& error) {

@@ -64,7 +64,7 @@ TEST(FlatbufferFile, RefusesIndicesOfNothing) {
   EXPECT_REFUSAL("value 99 of 6 is referred to", .keys = {99}, .values = {3});
   EXPECT_REFUSAL("value 5 is referred to before it is there", .keys = {3}, .values = {5});
   EXPECT_REFUSAL("an object is of type 4 of 1", .object_type = 4);
-  EXPECT_REFUSAL("value 4: value 4 is referred to before", .values = {4});
+  EXPECT_REFUSAL("value '4': value 4 is referred to before", .values = {4});
   EXPECT_REFUSAL("it is of type 3 of 1", .class_type = 3);
   EXPECT_REFUSAL("value 1000 of 6 is referred to", .constants = {1000});
 }
@@ -94,7 +94,7 @@ TEST(FlatbufferFile, RefusesWhatItDoesNotKnow) {
   EXPECT_REFUSAL("nothing says what objects of __torch__.M hold", .kind_of_type = 4);
   EXPECT_REFUSAL("FORK is no instruction of mobile modules", .opcode = 46);
   EXPECT_REFUSAL("200 is the number of no instruction", .opcode = 200);
-  EXPECT_REFUSAL("should be", .dict_type = "Dict[");
+  EXPECT_REFUSAL("expected a type, found the end of the text", .dict_type = "Dict[");
   EXPECT_REFUSAL("is said to be of type List[int]", .dict_type = "List[int]");
 }
 
@@ -103,6 +103,8 @@ TEST(FlatbufferFile, VerifiesFunctionsBeforeTheyRun) {
   EXPECT_NE(refusal({.argument_register = -1}), "nothing");
   EXPECT_NE(refusal({.opcode = 9}), "nothing");  // a jump that leads nowhere
 }
+
+#undef EXPECT_REFUSAL
 
 }  // namespace
 }  // namespace flambeau::script

@@ -42,6 +42,25 @@ size_t slots_set_by(const Code& code) {
   return static_cast<size_t>(most + 1);
 }
 
+// Slots of such an object that get an object which __setstate__ makes, and its class: there is no other
+// object to see what they hold. The compiler of bytecode stores what it made, and sets the slot from there.
+std::unordered_map<size_t, std::string> made_slots(const Code& code) {
+  using bytecode::Opcode;
+  std::unordered_map<size_t, std::string> found;
+  std::unordered_map<int32_t, std::string> made;  // by register
+  for (size_t i = 0; i + 1 < code.instructions.size(); ++i) {
+    const bytecode::Instruction &now = code.instructions[i], &next = code.instructions[i + 1];
+    if (now.opcode == Opcode::kCreateObject && next.opcode == Opcode::kStore && now.x >= 0 &&
+        static_cast<size_t>(now.x) < code.types.size())
+      made[next.x] = code.types[static_cast<size_t>(now.x)];
+    const bool is_read = now.opcode == Opcode::kMove || now.opcode == Opcode::kLoad;
+    if (!is_read || next.opcode != Opcode::kSetAttribute || next.x < 0) continue;
+    const auto object = made.find(now.x);
+    if (object != made.end()) found[static_cast<size_t>(next.x)] = object->second;
+  }
+  return found;
+}
+
 std::shared_ptr<Class> mutable_class(const Unit& unit, const ObjectBox& object) {
   return unit.find_class(object.type->qualified_name());
 }
@@ -89,6 +108,7 @@ bool MobileUnit::resolve(const std::shared_ptr<State>& state, Unit& unit, std::s
   const auto methods = state->methods.find(key);
   if (shape == state->shapes.end() && methods == state->methods.end()) return false;
   std::vector<std::string> attributes;
+  std::unordered_map<size_t, std::string> made_by_state;
   bool is_module = key == state->root;
   if (shape != state->shapes.end()) {
     attributes = shape->second;
@@ -98,6 +118,7 @@ bool MobileUnit::resolve(const std::shared_ptr<State>& state, Unit& unit, std::s
     for (const Code* code : methods->second) {
       if (method_name(*code) != kSetState) continue;
       for (size_t i = 0; i < slots_set_by(*code); ++i) attributes.push_back(fmt::format("slot{}", i));
+      made_by_state = made_slots(*code);
     }
   }
   auto made = std::make_shared<Class>(is_module ? ClassKind::kModule : ClassKind::kPlain, key);
@@ -105,6 +126,9 @@ bool MobileUnit::resolve(const std::shared_ptr<State>& state, Unit& unit, std::s
     Attribute slot;
     slot.name = std::move(attribute);
     slot.type = TypeKind::kAny;
+    const auto native = made_by_state.find(made->attributes.size());
+    if (native != made_by_state.end() && is_native_class(native->second))
+      slot.type = Type::class_named(native->second);
     made->attributes.push_back(std::move(slot));
   }
   if (methods != state->methods.end()) {

@@ -151,7 +151,8 @@ void Checker::check_unaccounted_bytes(const zip::Entry& entry) {
   guarded("zip", entry.name, [&] {
     const std::shared_ptr<Mapping> inner = contents(entry);
     const ByteSpan bytes = inner->bytes();
-    if (elf::looks_like_elf(bytes)) find(Severity::kDanger, "library", entry.name, "a program or shared library");
+    if (elf::looks_like_elf(bytes))
+      find(Severity::kDanger, "library", entry.name, "a program or shared library");
     if (lowered(entry.name).ends_with(".py")) {
       find(Severity::kDanger, "code", entry.name, "a source file, which using the file would run");
     }

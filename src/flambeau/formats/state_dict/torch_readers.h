@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/files/mapping.h"
@@ -29,10 +30,16 @@ class ViewBudget {
   uint64_t left_;
 };
 
+// Storages that were read, by their keys: pickles that share one have the same storages.
+struct SharedZipStorages {
+  std::unordered_map<std::string, std::shared_ptr<Storage>> by_key = {};
+};
+
 // The zip form since 1.6, and the pickles of TorchScript archives: `pickle` is the record ("data.pkl"),
-// `storages` the folder of its storages ("data").
+// `storages` the folder of its storages ("data"), `shared` those of other pickles in that folder.
 TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle = "data.pkl",
-                         std::string_view storages = "data");
+                         std::string_view storages = "data",
+                         std::shared_ptr<SharedZipStorages> shared = nullptr);
 
 // Told of every pickle that PyTorch would read on its way through the file, as soon as it is read: also those
 // that hold no object of the user. `place` says which it is.

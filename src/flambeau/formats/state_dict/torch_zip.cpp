@@ -13,17 +13,19 @@ namespace {
 
 class ZipStorages final : public PersistentSource {
  public:
-  ZipStorages(std::shared_ptr<const RecordArchive> archive, std::string_view folder)
+  ZipStorages(std::shared_ptr<const RecordArchive> archive, std::string_view folder,
+              std::shared_ptr<SharedZipStorages> shared)
       : archive_(std::move(archive)),
         folder_(folder),
+        loaded_(shared != nullptr ? std::move(shared) : std::make_shared<SharedZipStorages>()),
         is_big_endian_(archive_->byteorder() == ByteOrder::kBig) {}
 
   std::variant<TypedStorage, Tensor> load(const pickle::Node& id, size_t word) override {
     const StorageId parsed = parse_storage_id(id);
     if (word == 0) word = dtype_info(parsed.dtype).word;
-    auto found = loaded_.find(parsed.key);
-    if (found == loaded_.end()) {
-      found = loaded_.emplace(std::string(parsed.key), open(parsed, word)).first;
+    auto found = loaded_->by_key.find(std::string(parsed.key));
+    if (found == loaded_->by_key.end()) {
+      found = loaded_->by_key.emplace(parsed.key, open(parsed, word)).first;
     } else if (found->second->size() != parsed.byte_count) {
       throw Error(ErrorCode::kCorrupt,
                   fmt::format("storage '{}' is said to have {} bytes and {} bytes", printable(parsed.key),
@@ -33,11 +35,6 @@ class ZipStorages final : public PersistentSource {
   }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-
   std::shared_ptr<Storage> open(const StorageId& id, size_t word) const {
     const std::string name = fmt::format("{}/{}", folder_, id.key);
     const zip::Entry* entry = archive_->find(name);
@@ -69,16 +66,16 @@ class ZipStorages final : public PersistentSource {
 
   std::shared_ptr<const RecordArchive> archive_;
   std::string folder_;
+  std::shared_ptr<SharedZipStorages> loaded_;
   bool is_big_endian_;
-  std::unordered_map<std::string, std::shared_ptr<Storage>, Hash, std::equal_to<>> loaded_;
 };
 
 }  // namespace
 
 TorchFile read_torch_zip(std::shared_ptr<const RecordArchive> archive, std::string_view pickle,
-                         std::string_view storages) {
+                         std::string_view storages, std::shared_ptr<SharedZipStorages> shared) {
   pickle::Tree tree = read_record_pickle(archive->zip(), archive->get(pickle), pickle);
-  auto source = std::make_unique<ZipStorages>(std::move(archive), storages);
+  auto source = std::make_unique<ZipStorages>(std::move(archive), storages, std::move(shared));
   return {std::move(tree), std::move(source)};
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <unordered_set>
 
+#include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
-#include "flambeau/json.h"
 #include "flambeau/tensor/elements/byte_order.h"
 
 namespace flambeau::script {

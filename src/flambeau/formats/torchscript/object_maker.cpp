@@ -67,7 +67,7 @@ IValue ObjectMaker::make_native(const std::string& class_name, IValue state) {
 void ObjectMaker::set_state(const IValue& object, IValue state) {
   const ObjectBox& box = object.as_object();
   const Function& method = **box.type->find_method("__setstate__");
-  if (!hooks_.set_state) {
+  if (!hooks_.set_state || (hooks_.may_set_state && !hooks_.may_set_state(*box.type))) {
     kept_[object.identity()] = {object, std::move(state)};
     return;
   }

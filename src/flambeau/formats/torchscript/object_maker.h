@@ -24,6 +24,8 @@ struct LoadHooks {
   // Runs __setstate__ of an object with what __getstate__ gave. Empty: it is not run, the object's slots stay
   // empty, and its state is kept.
   std::function<void(const Function& set_state, const IValue& object, const IValue& state)> set_state;
+  // Whether that is to run for objects of a class; empty for always. States of the others are kept.
+  std::function<bool(const Class& type)> may_set_state;
 };
 
 // States that were not given to their objects, by the objects' identity.

@@ -20,17 +20,21 @@ class CodeCollector {
  public:
   explicit CodeCollector(const Unit& unit) : unit_(unit) {}
 
-  PrintedCode collect(const std::vector<ValuePickler::Met>& met, const std::string& root) {
+  void add(const std::vector<ValuePickler::Met>& met, const std::string& root) {
     for (const ValuePickler::Met& object : met) print_class(object.name, object.type.get());
     mentioned_.add_class(root);
-    for (size_t i = 0; i < mentioned_.size(); ++i) {  // grows meanwhile
-      const Dependency next = mentioned_.at(i);
+    for (; next_ < mentioned_.size(); ++next_) {  // grows meanwhile
+      const Dependency next = mentioned_.at(next_);
       if (next.is_function) {
         print_function(next.name);
       } else {
         print_class(next.name, nullptr);
       }
     }
+  }
+  size_t constant_count() const { return constants_.values().size(); }
+
+  PrintedCode finish() {
     PrintedCode code;
     code.version = kOldestWrittenVersion;
     for (const File& file : files_) {
@@ -101,6 +105,7 @@ class CodeCollector {
   const Unit& unit_;
   ConstantTable constants_;
   Dependencies mentioned_;
+  size_t next_ = 0;  // of those mentioned
   std::deque<File> files_;
   std::unordered_map<std::string, size_t> by_qualifier_;
   std::set<std::pair<std::string, bool>> done_;
@@ -109,7 +114,19 @@ class CodeCollector {
 }  // namespace
 
 PrintedCode print_code(const Unit& unit, const std::vector<ValuePickler::Met>& met, const std::string& root) {
-  return CodeCollector(unit).collect(met, root);
+  CodeCollector collector(unit);
+  collector.add(met, root);
+  return collector.finish();
+}
+
+PrintedCode print_code(const Unit& unit, const std::vector<PrintedRoot>& roots,
+                       std::vector<size_t>& constant_counts) {
+  CodeCollector collector(unit);
+  for (const PrintedRoot& each : roots) {
+    collector.add(each.met, each.root);
+    constant_counts.push_back(collector.constant_count());
+  }
+  return collector.finish();
 }
 
 }  // namespace flambeau::script

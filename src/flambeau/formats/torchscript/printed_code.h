@@ -31,4 +31,13 @@ struct PrintedCode {
 // printing throw.
 PrintedCode print_code(const Unit& unit, const std::vector<ValuePickler::Met>& met, const std::string& root);
 
+// Of several modules of one unit, with one set of files. Those of constants that each module needs are the
+// first `constant_counts[i]`.
+struct PrintedRoot {
+  std::vector<ValuePickler::Met> met = {};
+  std::string root = {};
+};
+PrintedCode print_code(const Unit& unit, const std::vector<PrintedRoot>& roots,
+                       std::vector<size_t>& constant_counts);
+
 }  // namespace flambeau::script

@@ -35,7 +35,7 @@ class SizesAlone final : public PersistentSource {
   std::map<std::string, std::shared_ptr<Storage>> storages_;
 };
 
-int64_t checked_version(const RecordArchive& records) {
+int64_t checked_version(const RecordArchive& records, const ScriptPlaces& places) {
   if (records.has("model.json")) {
     throw Error(ErrorCode::kUnsupported, "a TorchScript module in the form before 1.3 (model.json)",
                 "load and save it with PyTorch 1.13, which reads that form");
@@ -49,10 +49,11 @@ int64_t checked_version(const RecordArchive& records) {
                             kNewestArchiveVersion),
                 "a newer Flambeau may know it");
   }
-  for (const std::string_view name : {"data.pkl", "constants.pkl"}) {
-    const bool may_lack = name == "constants.pkl" && records.has("bytecode.pkl");
+  for (const std::string* const place : {&places.data, &places.constants}) {
+    const std::string name = *place + ".pkl";
+    const bool may_lack = place == &places.constants && records.has("bytecode.pkl");
     if (!records.has(name) && !may_lack) {
-      corrupt(fmt::format("the record '{}' of a TorchScript module is missing", name),
+      corrupt(fmt::format("the record '{}' of a TorchScript module is missing", printable(name)),
               "the file is incomplete: get it again");
     }
   }
@@ -67,14 +68,16 @@ std::string code_record(std::string_view qualifier) {
   return name;
 }
 
-ScriptArchive::ScriptArchive(std::shared_ptr<const RecordArchive> records)
-    : records_(std::move(records)), version_(checked_version(*records_)) {}
+ScriptArchive::ScriptArchive(std::shared_ptr<const RecordArchive> records, ScriptPlaces places)
+    : places_(std::move(places)),
+      records_(std::move(records)),
+      version_(checked_version(*records_, places_)) {}
 
 std::shared_ptr<const Source> ScriptArchive::find_source(std::string_view qualifier) const {
   const std::lock_guard lock(mutex_);
   const auto found = sources_.find(qualifier);
   if (found != sources_.end()) return found->second;
-  const std::string name = code_record(qualifier);
+  const std::string name = places_.code + code_record(qualifier).substr(kCodeFolder.size());
   std::shared_ptr<const Source> source;
   if (const zip::Entry* entry = records_->find(name)) {
     source = with_location("record", printable(name), [&] {
@@ -94,8 +97,8 @@ std::shared_ptr<const Source> ScriptArchive::find_source(std::string_view qualif
 std::vector<std::string> ScriptArchive::qualifiers() const {
   std::vector<std::string> found;
   for (std::string_view name : records_->names()) {
-    if (!name.starts_with(kCodeFolder) || !name.ends_with(kCodeEnding)) continue;
-    name.remove_prefix(kCodeFolder.size());
+    if (!name.starts_with(places_.code) || !name.ends_with(kCodeEnding)) continue;
+    name.remove_prefix(places_.code.size());
     name.remove_suffix(kCodeEnding.size());
     std::string qualifier(name);
     std::replace(qualifier.begin(), qualifier.end(), '/', '.');
@@ -116,24 +119,25 @@ std::string ScriptArchive::extra_file(std::string_view name) const {
   return std::string(as_text(records_->read(fmt::format("{}{}", kExtraFolder, name))));
 }
 
-IValue ScriptArchive::read_pickle(ValueReader& reader, std::string_view name) const {
+IValue ScriptArchive::read_pickle(ValueReader& reader, const std::string& name) const {
   const std::string record = fmt::format("{}.pkl", name);
-  const TorchFile file = read_torch_zip(records_, record, name);
+  const TorchFile file =
+      read_torch_zip(records_, record, places_.storages.empty() ? name : places_.storages, places_.shared);
   return with_location("record", record, [&] { return reader.read(*file.tree.root(), *file.source); });
 }
 
 std::vector<IValue> ScriptArchive::read_constants(ValueReader& reader) const {
-  if (!records_->has("constants.pkl")) return {};  // bytecode has its own
-  const IValue constants = read_pickle(reader, "constants");
+  if (!records_->has(places_.constants + ".pkl")) return {};  // bytecode has its own
+  const IValue constants = read_pickle(reader, places_.constants);
   if (!constants.is(IValue::Tag::kTuple)) corrupt("the archive's constants should be a tuple");
   return constants.items();
 }
 
 IValue ScriptArchive::read_data(ValueReader& reader) const {
-  IValue module = read_pickle(reader, "data");
+  IValue module = read_pickle(reader, places_.data);
   if (!module.is(IValue::Tag::kObject) || !module.as_object().type->is_module()) {
     throw Error(ErrorCode::kCorrupt, fmt::format("a module is expected, found {}", module.kind_name()))
-        .add_location("record", "data.pkl");
+        .add_location("record", places_.data + ".pkl");
   }
   return module;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "flambeau/archive/record_archive.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
 #include "flambeau/formats/torchscript/value_reader.h"
 #include "flambeau/script/source.h"
 
@@ -18,6 +19,15 @@ namespace flambeau::script {
 
 constexpr int64_t kOldestArchiveVersion = 1;
 constexpr int64_t kNewestArchiveVersion = 10;
+
+// Where the parts of a module are in its archive: those of torch.jit.save, unless a package holds several.
+struct ScriptPlaces {
+  std::string data = "data";  // data.pkl, and the folder of its storages
+  std::string constants = "constants";
+  std::string code = "code/";
+  std::string storages = {};  // the folder of all storages; empty where each pickle has one of its own
+  std::shared_ptr<SharedZipStorages> shared = {};
+};
 
 // What a module's file has beside the module, whatever its form is.
 class ScriptContents {
@@ -35,13 +45,15 @@ class ScriptContents {
   // Names of the files beside the model, and what they hold. Throws Error(kNotFound).
   virtual std::vector<std::string> extra_files() const = 0;
   virtual std::string extra_file(std::string_view name) const = 0;
+  // By method, the inputs it was traced with, without their data; None where the file has none.
+  virtual IValue read_traced_inputs(ValueReader& /*reader*/) const { return {}; }
 };
 
 class ScriptArchive final : public ScriptContents {
  public:
   // Throws Error(kUnsupported) for a version that is newer than those known and for the form before 1.3,
   // Error(kCorrupt) for an archive without version, data.pkl or constants.pkl.
-  explicit ScriptArchive(std::shared_ptr<const RecordArchive> records);
+  explicit ScriptArchive(std::shared_ptr<const RecordArchive> records, ScriptPlaces places = {});
 
   const RecordArchive& records() const { return *records_; }
   const std::shared_ptr<const RecordArchive>& shared_records() const { return records_; }
@@ -59,12 +71,12 @@ class ScriptArchive final : public ScriptContents {
   std::vector<IValue> read_constants(ValueReader& reader) const;
   // The module. Throws Error(kCorrupt) for anything else.
   IValue read_data(ValueReader& reader) const;
-  // By method, the inputs it was traced with, without their data; None when the archive has none.
-  IValue read_traced_inputs(ValueReader& reader) const;
+  IValue read_traced_inputs(ValueReader& reader) const override;
 
  private:
-  IValue read_pickle(ValueReader& reader, std::string_view name) const;
+  IValue read_pickle(ValueReader& reader, const std::string& name) const;
 
+  ScriptPlaces places_;
   std::shared_ptr<const RecordArchive> records_;
   int64_t version_;
   mutable std::mutex mutex_;

@@ -15,16 +15,15 @@ constexpr int64_t kLastVersionWithOwnStorages = 4;
 }  // namespace
 
 ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
-                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks) {
+                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks,
+                       const ScriptPlaces& places) {
   ScriptFile file;
-  const auto archive = std::make_shared<const ScriptArchive>(std::move(records));
+  const auto archive = std::make_shared<const ScriptArchive>(std::move(records), places);
   file.archive = archive;
   file.unit = std::make_shared<Unit>(std::move(operators));
   if (hooks.begin) hooks.begin(file.unit);
   compiler::ArchiveCode code;
-  code.find_text = [archive](std::string_view qualifier) {
-    return archive->find_source(qualifier);
-  };
+  code.find_text = [archive](std::string_view qualifier) { return archive->find_source(qualifier); };
   code.version = archive->version();
   ValueReader reader(*file.unit, hooks, archive->version(), file.kept);
   // Constants may be objects of the archive's classes.

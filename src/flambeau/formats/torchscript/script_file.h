@@ -26,7 +26,8 @@ struct ScriptFile {
 // Reads objects, and of the code what their classes are; functions are compiled when they are asked for.
 // Throws what ScriptArchive, ValueReader and the compiler throw.
 ScriptFile read_script(std::shared_ptr<const RecordArchive> records,
-                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks = {});
+                       std::shared_ptr<const OperatorTable> operators, const LoadHooks& hooks = {},
+                       const ScriptPlaces& places = {});
 
 // Compiles and prints all code that the module needs, which is the file's or one inside of it: what
 // torch.jit.save gives for torch.jit.load of the file. Throws what ScriptWriter and print_code throw.

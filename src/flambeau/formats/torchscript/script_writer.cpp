@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "flambeau/archive/zip/writer.h"
 #include "flambeau/formats/tensor_pieces.h"
 #include "flambeau/formats/torchscript/debug_info.h"
 #include "flambeau/formats/torchscript/script_archive.h"
@@ -52,6 +51,15 @@ uint64_t byte_count_of(const std::vector<Tensor>& storages) {
 
 }  // namespace
 
+void write_code(zip::Writer& writer, const std::vector<CodeFile>& files, const std::string& folder) {
+  DebugPickler debug;
+  for (const CodeFile& file : files) {
+    const std::string name = folder + code_record(file.qualifier);
+    add_text_record(writer, name, file.text);
+    add_text_record(writer, name + ".debug_pkl", debug.pickle(file.origins));
+  }
+}
+
 void ScriptWriter::write(const ScriptParts& parts, const PrintCode& print, const ScriptWriterOptions& options,
                          Progress& progress) {
   ValuePickler data(hooks_, kept_);
@@ -65,12 +73,7 @@ void ScriptWriter::write(const ScriptParts& parts, const PrintCode& print, const
   }
   progress.begin("writing tensors", byte_count_of(data.storages()));
   add_values(writer, "data", data_bytes, data.storages(), true, progress);
-  DebugPickler debug;
-  for (const CodeFile& file : code.files) {
-    const std::string name = code_record(file.qualifier);
-    add_text_record(writer, name, file.text);
-    add_text_record(writer, name + ".debug_pkl", debug.pickle(file.origins));
-  }
+  write_code(writer, code.files);
   SharedStorages storages;
   const bool is_mobile = !parts.bytecode.is_none();
   SharedStorages* const shared = is_mobile && !parts.has_own_storages ? &storages : nullptr;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "flambeau/archive/zip/writer.h"
 #include "flambeau/base/files/byte_sink.h"
 #include "flambeau/base/progress.h"
 #include "flambeau/formats/torchscript/printed_code.h"
@@ -49,5 +50,8 @@ class ScriptWriter {
   const SaveHooks& hooks_;
   const KeptStates& kept_;
 };
+
+// The records of code below a folder, "" or "x/", each with its debug information.
+void write_code(zip::Writer& writer, const std::vector<CodeFile>& files, const std::string& folder = {});
 
 }  // namespace flambeau::script

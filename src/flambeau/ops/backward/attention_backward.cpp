@@ -107,7 +107,7 @@ void attention_gradient_kernel(Context& context, const Tensor& gradient, const T
     const auto as_wide = [&](const Tensor& tensor) { return packed_as(context, tensor, wide); };
     const Tensor operands[] = {as_wide(gradient), as_wide(query), as_wide(key), as_wide(value), as_wide(out)};
     const auto zeros = [&](const Tensor& like) {
-      const Tensor made = context.allocate(wide, like.sizes());
+      Tensor made = context.allocate(wide, like.sizes());
       fill(context, made, 0);
       return made;
     };

@@ -58,7 +58,7 @@ Tensor masked_select_backward(Context& c, const Tensor& gradient, const Tensor& 
   const Info<SymInt> sizes =
       elementwise_info<SymInt>(input.dtype(), symbolic_info(input), symbolic_info(mask));
   const Tensor whole = zeros_of(c, sizes.sizes, gradient);
-  const Tensor placed = call(c, "aten::masked_scatter", whole, mask, gradient);
+  Tensor placed = call(c, "aten::masked_scatter", whole, mask, gradient);
   // What the input was repeated along is added up.
   const int64_t more = rank_of(placed) - rank_of(input);
   Dims repeated;
@@ -152,7 +152,7 @@ Tensor affine_grid_backward(Context& c, const Tensor& gradient, SymNumbers size,
   require(size.size() == 4 || size.size() == 5,
           "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");
   const auto dims = static_cast<int64_t>(size.size()) - 2;
-  const SymInt batch = size[0];
+  const SymInt& batch = size[0];
   SymInt places = 1;
   for (size_t d = 2; d < size.size(); ++d) places *= size[d];
   const Tensor eye = call_with(c, "aten::eye.m", {dims, dims + 1},

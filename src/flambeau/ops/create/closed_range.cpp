@@ -26,8 +26,8 @@ int64_t closed_count(const Scalar& start, const Scalar& end, const Scalar& step,
   } else {
     const __int128 whole_step = step.to_int();
     if (whole_step == 0) fail_view("step must be nonzero");
-    count = static_cast<double>(
-        (static_cast<__int128>(end.to_int()) - static_cast<__int128>(start.to_int())) / whole_step + 1);
+    const __int128 steps = (static_cast<__int128>(end.to_int()) - start.to_int()) / whole_step;
+    count = static_cast<double>(steps + 1);
   }
   if (!(count >= 0 && count < 0x1p62)) fail_view("invalid size, possible overflow?");
   return static_cast<int64_t>(count);
@@ -76,7 +76,7 @@ void define_closed_range(Library& library) {
           "device=None, bool? pin_memory=None) -> Tensor")
       .function<range_by_one>();
   library.define("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
-      .function<subtract_product>();
+      .decomposition<subtract_product>();
 }
 
 }  // namespace flambeau::ops

@@ -9,6 +9,8 @@
 #include "flambeau/ops/dense/fail.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/view/at_once.h"
+#include "flambeau/ops/view/rules.h"
 #include "flambeau/symbolic/text/print.h"
 
 namespace flambeau::ops {
@@ -151,6 +153,23 @@ Order make_order(const Equation& equation, std::span<const Tensor> tensors) {
   return order;
 }
 
+// A view with its dimensions in that order; a place without one, -1, becomes a dimension of size 1.
+Tensor arranged(const Tensor& tensor, const Dims& order) {
+  const Info<Size> from = info_of(tensor);
+  Info<Size> info = from;
+  info.sizes.clear();
+  info.strides.clear();
+  for (const int64_t dim : order) {
+    info.sizes.push_back(dim < 0 ? Size(1) : from.sizes[static_cast<size_t>(dim)]);
+    info.strides.push_back(dim < 0 ? Size(1) : from.strides[static_cast<size_t>(dim)]);
+  }
+  return viewed(tensor, info);
+}
+Tensor permuted(Context& context, const Tensor& tensor, const Dims& order) {
+  return is_done_at_once(context, tensor) ? arranged(tensor, order)
+                                          : call(context, "aten::permute", tensor, order);
+}
+
 // An operand with all dimensions in order; those it lacks are of size 1, repeated labels are its diagonal.
 Tensor aligned(Context& context, const Tensor& tensor, const Labels& labels, const Order& order,
                size_t operand) {
@@ -182,6 +201,7 @@ Tensor aligned(Context& context, const Tensor& tensor, const Labels& labels, con
     result = call(context, "aten::diagonal", result, 0, place, dim);
     result = call(context, "aten::movedim.int", result, -1, place);
   }
+  if (is_done_at_once(context, result)) return arranged(result, permutation);
   for (int64_t& place : permutation) {
     if (place >= 0) continue;
     result = call(context, "aten::unsqueeze", result, dim);
@@ -250,12 +270,12 @@ Tensor sum_of_products(Context& context, Tensor left, Tensor right, const Dims& 
   for (const size_t d : only_right) sizes.push_back(sizes_of(right)[d]);
   for (size_t i = 0; i < rank; ++i) back[static_cast<size_t>(left_order[i])] = static_cast<int64_t>(i);
 
-  left = call(context, "aten::reshape", call(context, "aten::permute", left, left_order),
+  left = call(context, "aten::reshape", permuted(context, left, left_order),
               SymIntList{both_size, left_size, sum_size});
-  right = call(context, "aten::reshape", call(context, "aten::permute", right, right_order),
+  right = call(context, "aten::reshape", permuted(context, right, right_order),
                SymIntList{both_size, sum_size, right_size});
   const Tensor product = call(context, "aten::bmm", left, right);
-  return call(context, "aten::permute", call(context, "aten::view", product, sizes), back);
+  return permuted(context, call(context, "aten::view", product, sizes), back);
 }
 
 void check_sizes(std::span<const Tensor> aligned_tensors, const Order& order) {

@@ -146,6 +146,8 @@ template <typename Rule, typename N, typename Arguments>
 struct ElementwiseShape;
 template <typename Rule, typename N, typename... A>
 struct ElementwiseShape<Rule, N, std::tuple<A...>> {
+  // As the boxing of shape rules gives them.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   static Info<N> of(typename Seen<N, A>::Type... arguments) {
     std::array<const Info<N>*, sizeof...(A) + 1> infos{};
     size_t count = 0;

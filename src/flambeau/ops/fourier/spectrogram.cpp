@@ -29,12 +29,12 @@ std::optional<Tensor> centred_window(Context& c, std::string_view what, const Te
                         what, length, sizes_text(std::span<const SymInt>(sizes_of(*window)))));
   }
   if (window == nullptr && length == n_fft) return std::nullopt;
-  const Tensor given = window != nullptr ? *window
-                                         : call_with(c, "aten::ones", {Dims{length}},
-                                                     {{"dtype", to_real(like.dtype())},
-                                                      {"layout", Layout::kStrided},
-                                                      {"device", like.device()},
-                                                      {"pin_memory", false}});
+  Tensor given = window != nullptr ? *window
+                                   : call_with(c, "aten::ones", {Dims{length}},
+                                               {{"dtype", to_real(like.dtype())},
+                                                {"layout", Layout::kStrided},
+                                                {"device", like.device()},
+                                                {"pin_memory", false}});
   if (length == n_fft) return given;
   const Size left = (n_fft - length) / 2;
   return call(c, "aten::constant_pad_nd", given, Dims{left, n_fft - length - left});

@@ -119,7 +119,8 @@ void require_finite(std::string_view name, const Tensor& tensor) {
   for_linalg_type(tensor.dtype(), [&]<typename T>() {
     using R = kernels::linalg::Real<T>;
     const auto* const numbers = reinterpret_cast<const R*>(packed_numbers.data());
-    const auto count = static_cast<size_t>(packed_numbers.element_count()) * (sizeof(T) / sizeof(R));
+    const auto count =
+        static_cast<size_t>(packed_numbers.element_count()) * (is_complex(tensor.dtype()) ? 2 : 1);
     for (size_t i = 0; i < count; ++i) {
       if (std::isfinite(numbers[i])) continue;
       fail_argument(fmt::format(

@@ -45,7 +45,7 @@ Tensor matrix_power(Context& c, const Tensor& self, Size n) {
     return call(c, "aten::copy_", copied(), unit);
   }
   if (n == Size(1)) return copied();
-  const Tensor a = n < Size(0) ? call(c, "aten::linalg_inv", self) : self;
+  Tensor a = n < Size(0) ? call(c, "aten::linalg_inv", self) : self;
   uint64_t rest = static_cast<uint64_t>(n.value());
   if (n < Size(0)) rest = 0 - rest;
   if (rest == 1) return a;

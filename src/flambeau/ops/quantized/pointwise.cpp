@@ -181,7 +181,7 @@ Tensor softmax(Context& context, const Tensor& self, Size dim, double scale, Siz
   return quantize(context, real, self.dtype(), checked_quantizer(scale, zero_point.value(), self.dtype()));
 }
 Tensor relu6(Context& context, const Tensor& self, bool is_in_place) {
-  const Tensor result = call(context, "aten::relu6", self);
+  Tensor result = call(context, "aten::relu6", self);
   if (!is_in_place) return result;
   copy_quantized_or_plain(context, result, self);
   return self;

@@ -248,6 +248,15 @@ void multinomial_kernel(Context& context, const Tensor& self, Size samples, bool
                        out.mutable_data<int64_t>());
 }
 
+// The same numbers by the operator without a beginning.
+std::optional<Tensor> random_from_parts(Context& context, const Tensor& self, Size from,
+                                        std::optional<Size> to, const Value& generator) {
+  if (!to) return {};
+  const Tensor drawn =
+      call_with(context, "aten::random.to", {self, (*to - from).value()}, {{"generator", generator}});
+  return call(context, "aten::add.Scalar", drawn, from.value());
+}
+
 }  // namespace
 
 void define_distribution(Library& library) {
@@ -332,6 +341,7 @@ void define_distribution(Library& library) {
   library.define("aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor")
       .shape<random_from_shape<Size>, random_from_shape<SymInt>>()
       .kernel<random_from_kernel>()
+      .decomposition<random_from_parts>()
       .elementwise()
       .random();
   library.define("aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor")

@@ -87,11 +87,12 @@ Pair pad_packed_sequence(Context& context, const Tensor& data, const Tensor& bat
     fail_view("expected data and the batch size of at least one step");
   int64_t rows = 0;
   for (size_t i = 0; i < batch_sizes.size(); ++i) {
-    if (batch_sizes[i] <= 0 || batch_sizes[i] > (i == 0 ? data.sizes()[0] : batch_sizes[i - 1]) ||
-        (rows += batch_sizes[i]) > data.sizes()[0]) {
+    const int64_t left = data.sizes()[0] - rows;
+    if (batch_sizes[i] <= 0 || batch_sizes[i] > left || (i > 0 && batch_sizes[i] > batch_sizes[i - 1])) {
       fail_view(fmt::format("batch size {} of step {} is not what packed data of {} rows can have",
                             batch_sizes[i], i, data.sizes()[0]));
     }
+    rows += batch_sizes[i];
   }
   const auto longest = static_cast<int64_t>(batch_sizes.size());
   if (total_length > 0 && total_length < longest)

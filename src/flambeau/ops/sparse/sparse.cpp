@@ -277,7 +277,7 @@ Tensor dense_of(Context& context, const Tensor& tensor) {
                        add_rows(context, rows, int64_tensor(context, places), tensor.sparse_parts()->values),
                        tensor.sizes());
   }
-  const Tensor blocks = dense_of(context, stored_entries(context, tensor));
+  Tensor blocks = dense_of(context, stored_entries(context, tensor));
   if (!is_blocked(tensor.layout())) return blocks;
   // [..., rows, columns, height, width, ...] to [..., rows, height, columns, width, ...]
   Dims order(blocks.dim(), 0);

@@ -26,7 +26,7 @@ std::vector<Value> on_values(Context& context, const Operator& op, std::span<con
 }
 
 Tensor scaled(Context& context, const Tensor& values, const Scalar& alpha, DType dtype) {
-  const Tensor made = retyped(context, values, dtype);
+  Tensor made = retyped(context, values, dtype);
   if (alpha.is_int() && alpha.to_int() == 1) return made;
   return retyped(context, call(context, "aten::mul.Tensor", made, Value(alpha)), dtype);
 }

@@ -204,7 +204,7 @@ Tensor matmul(Context& context, const Tensor& self, const Tensor& other) {
 Tensor addmm(Context& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
              Scalar alpha) {
   const Tensor product = mm(context, mat1, mat2);
-  const Tensor scaled = call(context, "aten::mul.Tensor", product, Value(alpha));
+  Tensor scaled = call(context, "aten::mul.Tensor", product, Value(alpha));
   if (beta.to_complex() == 0.0) return scaled;
   const Tensor added = call(context, "aten::mul.Tensor", self, Value(beta));
   if (is_sparse(self) != is_sparse(product))

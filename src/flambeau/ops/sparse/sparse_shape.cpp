@@ -260,11 +260,11 @@ Tensor sum_dims(Context& context, const Tensor& self, std::span<const Size> dims
     if (d >= sparse && is_summed[d]) of_values.push_back(static_cast<int64_t>(d - sparse) + 1);
   }
   if (!keeps_any) of_values.push_back(0);
-  const Tensor values =
-      of_values.empty() ? retyped(context, source.sparse_parts()->values,
-                                  dtype.value_or(is_integral(self.dtype()) ? DType::kInt64 : self.dtype()))
-                        : call_with(context, "aten::sum.dim_IntList",
-                                    {source.sparse_parts()->values, of_values}, {{"dtype", dtype}});
+  Tensor values = of_values.empty()
+                      ? retyped(context, source.sparse_parts()->values,
+                                dtype.value_or(is_integral(self.dtype()) ? DType::kInt64 : self.dtype()))
+                      : call_with(context, "aten::sum.dim_IntList",
+                                  {source.sparse_parts()->values, of_values}, {{"dtype", dtype}});
   if (!keeps_any) return values;
   is_summed.resize(sparse);
   const Tensor indices = without_rows(context, indices_of_coo(context, source), is_summed);

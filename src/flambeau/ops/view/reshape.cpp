@@ -4,7 +4,7 @@
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
-#include "flambeau/ops/mechanism/sparse_calls.h"
+#include "flambeau/ops/view/at_once.h"
 #include "flambeau/ops/view/rules.h"
 
 namespace flambeau::ops {
@@ -85,12 +85,6 @@ Tensor reshape_alias(const Tensor& self, std::span<const Size> size, std::span<c
 
 // ---- as other operators
 
-// Whether nobody asks which calls this is made of, and sizes are numbers: then it is done at once. Programs
-// are full of these, and most of them do nothing but name other sizes.
-bool is_done_at_once(const Context& context, const Tensor& self) {
-  return context.interceptor == nullptr && !self.is_traced() && !is_sparse(self) &&
-         self.quantizer() == nullptr && !self.is_meta();
-}
 Tensor reshape_at_once(Context& context, const Tensor& self, const ShortList<Size>& shape) {
   Info<Size> info = info_of(self);
   ShortList<Size> sizes = infer_sizes<Size>(shape.span(), info.element_count());

@@ -111,8 +111,8 @@ void fill_columns(Context& context, const T* image, const Dims& sizes, const T* 
           const T* const mask = masks == nullptr ? nullptr : masks + (group * taps + tap) * places;
           for (int64_t k = 0; k < count; ++k) {
             const int64_t at = first + k;
-            const auto y = static_cast<T>(at / width * window.stride_h - window.pad_h +
-                                          tap / window.kernel_w * window.dilation_h);
+            const int64_t row = at / width, tap_row = tap / window.kernel_w;
+            const auto y = static_cast<T>(row * window.stride_h - window.pad_h + tap_row * window.dilation_h);
             const auto x = static_cast<T>(at % width * window.stride_w - window.pad_w +
                                           tap % window.kernel_w * window.dilation_w);
             fours[static_cast<size_t>(k)] = four_pixels<T>(y + shift[at], x + shift[places + at], sizes[2],

@@ -67,7 +67,7 @@ void TextCursor::fail_at(size_t at, std::string message, ErrorCode code) {
   throw error;
 }
 
-void TextCursor::fail(std::string message) {
+void TextCursor::fail(const std::string& message) {
   skip_space();
   const std::string_view rest = text_.substr(at_, 20);
   fail_at(at_, message + (rest.empty() ? ", found the end" : fmt::format(", found '{}'", printable(rest))));

@@ -35,7 +35,7 @@ class TextCursor {
   IValue constant(const Type* type, int depth);
 
   size_t offset();
-  [[noreturn]] void fail(std::string message);
+  [[noreturn]] void fail(const std::string& message);
   [[noreturn]] void fail_at(size_t at, std::string message, ErrorCode code = ErrorCode::kCorrupt);
 
  private:

@@ -1,7 +1,12 @@
 #include "flambeau/script/operators/native_classes.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
+#include "flambeau/base/error.h"
+#include "flambeau/script/backend.h"
+#include "flambeau/script/ir/walk.h"
 #include "flambeau/script/types/text.h"
 
 namespace flambeau::script {
@@ -38,6 +43,32 @@ std::shared_ptr<Class> make_native_class(const Unit& unit, std::string_view qual
   }
   if (name == kWithoutMethods) made->attributes.push_back({std::string(kHeldAttribute), TypeKind::kCapsule});
   return made;
+}
+
+std::string backend_of(const Class& type) {
+  const auto backend_in = [](const Type& held) {
+    const bool is_one =
+        held.is(TypeKind::kClass) && std::string_view(held.name()).starts_with(kBackendClassPrefix);
+    return is_one ? std::string(held.name().substr(kBackendClassPrefix.size())) : std::string();
+  };
+  std::string found;
+  for (const Attribute& attribute : type.attributes) {
+    if (found.empty()) found = backend_in(attribute.type);
+  }
+  const std::shared_ptr<Function>* const setter = type.find_method("__setstate__");
+  if (!found.empty() || setter == nullptr) return found;
+  // Bytecode does not say what attributes are; its calls are inlined.
+  ir::for_each_node((*setter)->graph()->block(), [&](const ir::Node& node) {
+    if (node.is(ir::NodeKind::kCreateObject) && found.empty()) found = backend_in(node.output()->type());
+  });
+  return found;
+}
+
+void fail_missing_backend(const std::string& backend) {
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("the module is lowered to the backend '{}', which is not there", printable(backend)),
+      "name what runs it: ScriptLoadOptions::backends");
 }
 
 bool is_printed_native_class(const Class& native) { return !native.attributes.empty(); }

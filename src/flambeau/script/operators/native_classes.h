@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "flambeau/script/unit.h"
@@ -18,5 +19,9 @@ std::shared_ptr<Class> make_native_class(const Unit& unit, std::string_view qual
 // Whether archives hold a text of it. PyTorch leaves out what has methods of its own; what has none it prints
 // as if it were a script's, with the one attribute that all of them have.
 bool is_printed_native_class(const Class& native);
+
+// The backend that objects of the class were lowered to, by what their code makes and keeps; empty for none.
+std::string backend_of(const Class& type);
+[[noreturn]] void fail_missing_backend(const std::string& backend);
 
 }  // namespace flambeau::script

@@ -48,7 +48,8 @@ std::string module_path(const Value* object) {
   std::string path;
   for (int depth = 0; depth < kMostCallDepth && object->node()->is(NodeKind::kGetAttr); ++depth) {
     const Node& node = *object->node();
-    path = path.empty() ? node.name : node.name + "." + path;
+    if (!path.empty()) path.insert(0, 1, '.');
+    path.insert(0, node.name);
     object = node.input(0);
   }
   return path;

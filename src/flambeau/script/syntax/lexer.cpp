@@ -156,7 +156,7 @@ class Lexer {
         ++at_;
       } else if (text_[at_] == '#' && !starts(kTypeComment)) {
         at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (starts("\\\n")) {
+      } else if (text_[at_] == '\\' && starts("\\\n")) {
         at_ += 2;
       } else {
         return;
@@ -241,12 +241,12 @@ class Lexer {
       return lex_string(start, TokenKind::kFormatString);
     }
     if (is_word_start(c)) return lex_word();
-    if (starts(kTypeComment)) {
+    if (c == '#' && starts(kTypeComment)) {
       at_ += kTypeComment.size();
       return add(TokenKind::kTypeComment, start, at_);
     }
     for (const Spelling& sign : kSigns) {
-      if (!starts(sign.text)) continue;
+      if (sign.text.front() != c || !starts(sign.text)) continue;
       at_ += sign.text.size();
       if (sign.kind == TokenKind::kOpenParenthesis || sign.kind == TokenKind::kOpenBracket ||
           sign.kind == TokenKind::kOpenBrace) {
@@ -315,8 +315,9 @@ class Lexer {
     const size_t start = at_;
     while (is_word(peek())) ++at_;
     const std::string_view word = text_.substr(start, at_ - start);
-    const auto* found =
-        std::find_if(kWords.begin(), kWords.end(), [&](const Spelling& s) { return s.text == word; });
+    const auto* found = std::find_if(kWords.begin(), kWords.end(), [&](const Spelling& s) {
+      return s.text.front() == word.front() && s.text == word;
+    });
     TokenKind kind = found == kWords.end() ? TokenKind::kName : found->kind;
     if (kind == TokenKind::kIs && takes(" not")) kind = TokenKind::kIsNot;
     if (kind == TokenKind::kNot && takes(" in")) kind = TokenKind::kNotIn;

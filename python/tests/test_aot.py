@@ -1,0 +1,30 @@
+"""Compiled models from Python: made, opened, called."""
+
+import pathlib
+
+import flambeau
+import numpy
+import pytest
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/run/classifier.pt2"
+
+
+def test_compiled_models_run_as_their_programs_do(tmp_path):
+    program = flambeau.load(GOLDEN)
+    for path in (tmp_path / "a.pt2", tmp_path / "a.so"):
+        assert flambeau.aot_compile(GOLDEN, path, metadata={"by": "me"}) == str(path)
+        model = flambeau.aot_load(path)
+        assert [str(leaf) for leaf in model.program.inputs] == [str(leaf) for leaf in program.inputs]
+    assert flambeau.aot_compile(flambeau.load_package(GOLDEN), tmp_path / "b.pt2", library_only=True)
+    assert flambeau.aot_load(tmp_path / "b.pt2").program.out_spec == program.out_spec
+
+
+def test_wrong_calls_are_told(tmp_path):
+    path = flambeau.aot_compile(GOLDEN, tmp_path / "a.pt2")
+    with pytest.raises(RuntimeError, match="Unsupported device cuda"):
+        flambeau.aot_load(path, "cuda")
+    with pytest.raises(ValueError, match=r"following keywords \['nothing'\] but expected \["):
+        flambeau.aot_load(path)(nothing=numpy.zeros(1))
+    with pytest.raises(AttributeError, match="cpp.simdlen"):
+        flambeau.aot_compile(GOLDEN, path, options={"cpp.simdlen": 8})
+    flambeau.aot_compile(GOLDEN, path, options={"max_autotune": True, "aot_inductor.metadata": {"a": "b"}})
