@@ -84,28 +84,6 @@ class Aliased(nn.Module):
         return self.a.sum() + self.c * x
 
 
-class AliasedInList(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = torch.tensor([1.0, 2.0])
-        self.b = [self.a, torch.tensor([3.0])]
-
-    def forward(self, x):
-        self.b[0].mul_(2)
-        return self.a.sum() + x
-
-
-class AliasedInTuple(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = torch.tensor([1.0, 2.0])
-        self.b = (self.a, [torch.tensor([3.0])])
-
-    def forward(self, x):
-        self.b[0].mul_(2)
-        return self.a.sum() + self.b[1][0] + x
-
-
 class Reassigned(nn.Module):
     def __init__(self):
         super().__init__()
@@ -164,16 +142,17 @@ class DictOfTensors(nn.Module):
         return self.table["a"] + x
 
 
+def plus(x, y):
+    return x + y
+
+
 class Forks(nn.Module):
     def __init__(self):
         super().__init__()
         self.a, self.b = torch.ones(2), torch.ones(2)
 
     def forward(self, x):
-        def add(x):
-            return x + 1
-
-        later = torch.jit.fork(torch.add, x, self.a)
+        later = torch.jit.fork(plus, x, self.a)
         return self.b + torch.jit.wait(later)
 
 
@@ -294,6 +273,6 @@ class InPlaceOfCopies(nn.Module):
 
 
 CASES = [
-    Numbers, Tree, WritesBelow, Shared, Aliased, AliasedInList, AliasedInTuple, Reassigned, ReassignedBelow, ListThatGrows, DictThatChanges,
+    Numbers, Tree, WritesBelow, Shared, Aliased, Reassigned, ReassignedBelow, ListThatGrows, DictThatChanges,
     DictOfTensors, Forks, ForkThatWrites, Training, Loops, Branches, Slices, Conditional, Containers, Returned, InPlaceOfCopies,
 ]  # fmt: skip
