@@ -8,9 +8,9 @@
 
 namespace flambeau::aot {
 
-// Of a package, what load_package() gives, or where it has only a library the program behind that; of a library
-// the program behind it. Throws Error(kUnsafe) for a library that another compiler made, whose code would have to
-// be run; and what load_package() throws.
+// Of a package, what load_package() gives, or where it has only a library the program behind that; of a
+// library the program behind it. Throws Error(kUnsafe) for a library that another compiler made, whose code
+// would have to be run; and what load_package() throws.
 pt2::Package open_programs(const std::shared_ptr<Mapping>& file);
 
 }  // namespace flambeau::aot
