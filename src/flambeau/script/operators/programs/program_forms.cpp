@@ -29,7 +29,7 @@ constexpr auto kForms = std::to_array<ProgramForm>({
     {"aten::_local_scalar_dense", Kind::kElement},
 });
 
-constexpr auto kFunctions = std::to_array<std::pair<std::string_view, std::string_view>>({
+constexpr auto kFunctionForms = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"_operator.add", "{0} + {1}"},
     {"_operator.sub", "{0} - {1}"},
     {"_operator.mul", "{0} * {1}"},
@@ -76,7 +76,7 @@ const ProgramForm* find_program_form(std::string_view op) {
 }
 
 std::string_view function_form(std::string_view function) {
-  for (const auto& [name, form] : kFunctions) {
+  for (const auto& [name, form] : kFunctionForms) {
     if (name == function) return form;
   }
   return {};
