@@ -28,6 +28,10 @@ Tracer::Tracer(graph::Graph& graph, ShapeEnv& env)
                  [&env](const Expr& expr) { return env.simplify(expr); }) {}
 Tracer::~Tracer() = default;
 
+std::string Tracer::graph_name(const std::string& base) {
+  return fmt::format("{}_{}", base, graph_names_[base]++);
+}
+
 void Tracer::hold(const Tensor& tensor, graph::Value& value) {
   slots_[tensor.storage().get()] = {&value, tensor.storage()};
 }

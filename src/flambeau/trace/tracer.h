@@ -3,8 +3,6 @@
 // In-place operators stay; nothing is decomposed.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,7 +66,7 @@ class Tracer : public ops::Interceptor {
   void add_higher_order(std::string_view name, std::vector<graph::Argument> inputs,
                         std::span<const Tensor> results);
   // Of the next graph inside this one: "true_graph_0", then "true_graph_1".
-  std::string graph_name(const std::string& base) { return fmt::format("{}_{}", base, graph_names_[base]++); }
+  std::string graph_name(const std::string& base);
   // A node of no operator that gives the tensor: of a graph that nobody keeps.
   void add_result(const Tensor& tensor);
   // A tensor of one element that holds a number from data; nothing where it is not known here.

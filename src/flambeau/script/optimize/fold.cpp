@@ -234,12 +234,14 @@ class WeightFolder {
       return;
     }
     if (!are_factors(*numbers)) return;
-    const std::string_view name = folding == Folding::kMultiply ? "aten::mul" : "aten::div";
-    const std::optional<Tensor> weight =
-        compute(name, "Tensor", {*layer.weight, along_weight(*numbers, *layer.weight)});
+    const auto scaled = [&](const Tensor& tensor, const Tensor& factors) {
+      return folding == Folding::kMultiply ? times(tensor, factors)
+                                           : compute("aten::div", "Tensor", {tensor, factors});
+    };
+    const std::optional<Tensor> weight = scaled(*layer.weight, along_weight(*numbers, *layer.weight));
     std::optional<Tensor> bias;
     if (layer.bias != nullptr) {
-      bias = compute(name, "Tensor", {*layer.bias, *numbers});
+      bias = scaled(*layer.bias, *numbers);
     } else {
       bias = Tensor::zeros(layer.weight->dtype(), Dims{layer.channels()});
     }

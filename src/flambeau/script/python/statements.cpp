@@ -336,9 +336,8 @@ void PythonBody::write_loop(const Node& node) {
     assign(counter, counter->has_uses() ? variables_.make(wanted) : "_");
     line(fmt::format("for {} in {}({}):", names_.at(counter), builtin("range"), count));
   } else {
-    const std::string condition = variables_.make(
-        body.input(0)->has_name() && body.input(0)->base_name() != "i" ? body.input(0)->base_name()
-                                                                       : "goes_on");
+    const std::string_view given = body.input(0)->has_name() ? body.input(0)->base_name() : "i";
+    const std::string condition = variables_.make(given == "i" ? "goes_on" : given);
     line(condition + " = " + use(node.input(1)));
     line("while " + condition + ":");
     names.insert(names.begin(), condition);
