@@ -6,6 +6,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/work.h"
+#include "flambeau/script/printer/name_maker.h"
 #include "flambeau/script/python/body.h"
 #include "flambeau/script/python/lines.h"
 #include "flambeau/value/schema_table.h"
