@@ -272,6 +272,31 @@ class InPlaceOfCopies(nn.Module):
         return y
 
 
+class HeldByAList(nn.Module):
+    """torch.jit.freeze refuses this one and the next."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = torch.tensor([1.0])
+        self.b = [self.a, torch.tensor([5.0])]
+
+    def forward(self, x):
+        self.b[0].mul_(2)
+        return x + self.a
+
+
+class HeldByATuple(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.tensor([1.0])
+        self.b = (self.a, [self.a])
+
+    def forward(self, x):
+        self.b[1][0].add_(3)
+        return x * self.a + self.b[0]
+
+
+WRITTEN_INSIDE = [HeldByAList, HeldByATuple]
 CASES = [
     Numbers, Tree, WritesBelow, Shared, Aliased, Reassigned, ReassignedBelow, ListThatGrows, DictThatChanges,
     DictOfTensors, Forks, ForkThatWrites, Training, Loops, Branches, Slices, Conditional, Containers, Returned, InPlaceOfCopies,

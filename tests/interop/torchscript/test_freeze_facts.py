@@ -56,3 +56,12 @@ def test_what_stays_and_what_comes(flambeau, tmp_path, kind):
     with torch.no_grad():
         for _ in range(3):
             torch.testing.assert_close(ours(copy.deepcopy(x)), expected(copy.deepcopy(x)))
+
+
+@pytest.mark.parametrize("kind", modules.WRITTEN_INSIDE, ids=lambda kind: kind.__name__)
+def test_memory_that_a_container_shares(flambeau, tmp_path, kind):
+    torch.jit.script(kind().eval()).save(tmp_path / "a.pt")
+    flambeau("convert", "--freeze", tmp_path / "a.pt", tmp_path / "b.pt")
+    ours, expected = torch.jit.load(tmp_path / "b.pt"), torch.jit.load(tmp_path / "a.pt")
+    for _ in range(3):
+        torch.testing.assert_close(ours(torch.ones(1)), expected(torch.ones(1)))

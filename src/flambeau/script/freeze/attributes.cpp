@@ -1,5 +1,7 @@
 #include "flambeau/script/freeze/attributes.h"
 
+#include <algorithm>
+
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/passes/alias_classes.h"
 #include "flambeau/script/passes/constant_key.h"
@@ -31,6 +33,26 @@ std::vector<const ObjectBox*> objects_below(const IValue& root) {
 }
 
 bool holds_graph_of_its_own(const Node& node) { return node.subgraph != nullptr; }
+
+// The memory of a tensor, or of those that a list, tuple or dict holds. Objects are looked at by themselves.
+void add_storages(const IValue& value, std::unordered_set<const Storage*>& found, int depth = 0) {
+  constexpr int kMostDepth = 64;
+  if (depth > kMostDepth) return;
+  if (value.is(IValue::Tag::kTensor)) {
+    if (const Storage* const storage = value.as_tensor().storage().get()) found.insert(storage);
+  } else if (value.is(IValue::Tag::kList) || value.is(IValue::Tag::kTuple)) {
+    for (const IValue& item : value.items()) add_storages(item, found, depth + 1);
+  } else if (value.is(IValue::Tag::kDict)) {
+    for (const DictItems::Entry& entry : value.as_dict().items.entries()) {
+      add_storages(entry.key, found, depth + 1);
+      add_storages(entry.value, found, depth + 1);
+    }
+  }
+}
+
+bool is_container(const IValue& value) {
+  return value.is(IValue::Tag::kList) || value.is(IValue::Tag::kTuple) || value.is(IValue::Tag::kDict);
+}
 
 }  // namespace
 
@@ -121,7 +143,11 @@ void AttributeUse::note_writes(const ir::Graph& graph) {
     if (slot.first == nullptr) return;
     const size_t found = classes.find(node.output());
     if (slot.first->slots[slot.second].is(IValue::Tag::kObject)) return;
-    if (written.contains(found) || (is_any_written && held.contains(found)) || has_inner_graphs) change(slot);
+    // What was written may have been taken out of it.
+    const bool may_hold_written = is_any_written && is_container(slot.first->slots[slot.second]);
+    if (written.contains(found) || (is_any_written && held.contains(found)) || may_hold_written ||
+        has_inner_graphs)
+      change(slot);
   });
 }
 
@@ -157,22 +183,20 @@ void AttributeUse::note_escapes(const ir::Graph& graph) {
 // A tensor that shares its memory with one that is changed is changed, too.
 void AttributeUse::note_shared_memory() {
   std::unordered_set<const Storage*> written;
-  const auto storage_of = [](const IValue& value) -> const Storage* {
-    return value.is(IValue::Tag::kTensor) ? value.as_tensor().storage().get() : nullptr;
-  };
   const auto each_slot = [&](auto&& visit) {
     for (const ObjectBox* const object : objects_) {
       for (size_t i = 0; i < object->slots.size(); ++i) visit(Slot{object, i}, object->slots[i]);
     }
   };
   each_slot([&](const Slot& slot, const IValue& value) {
-    if (is_changed(slot)) written.insert(storage_of(value));
+    if (is_changed(slot)) add_storages(value, written);
   });
-  written.erase(nullptr);
   if (written.empty()) return;
   each_slot([&](const Slot& slot, const IValue& value) {
-    const Storage* const storage = storage_of(value);
-    if (storage != nullptr && written.contains(storage)) change(slot);
+    std::unordered_set<const Storage*> own;
+    add_storages(value, own);
+    if (std::ranges::any_of(own, [&](const Storage* storage) { return written.contains(storage); }))
+      change(slot);
   });
 }
 
