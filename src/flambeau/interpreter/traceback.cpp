@@ -68,6 +68,25 @@ ScriptError ScriptError::within(std::vector<TraceFrame> outer) const {
 RaisedError::RaisedError(std::string message, std::string exception)
     : Error(ErrorCode::kInvalidArgument, std::move(message)), exception_(std::move(exception)) {}
 
+namespace {
+
+// The compiler gives some nodes no place, as PyTorch does: they belong to what they are made of.
+script::SourceRange place_of(const ir::Node& node) {
+  if (node.range) return node.range;
+  for (const ir::Value* const input : node.inputs()) {
+    const ir::Node& maker = *input->node();
+    if (!maker.is(ir::NodeKind::kConstant) && maker.range) return maker.range;
+  }
+  for (const ir::Value* const output : node.outputs()) {
+    for (const ir::Use& use : output->uses()) {
+      if (use.user->range) return use.user->range;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 void add_frames(const ir::Node* node, const std::string& function, const std::string& module_path,
                 std::vector<TraceFrame>& to) {
   if (node == nullptr) {
@@ -88,7 +107,7 @@ void add_frames(const ir::Node* node, const std::string& function, const std::st
       path += (*frame)->module_path;
     }
   }
-  to.push_back({.function = name, .module_path = path, .range = node->range});
+  to.push_back({.function = name, .module_path = path, .range = place_of(*node)});
 }
 
 std::string traceback_text(const ScriptError& error) {

@@ -53,11 +53,11 @@ bool call_known(TracedCalls& calls, const Builtin& builtin, Call& call) {
   return is_known;
 }
 
-[[noreturn]] void fail_data(std::string_view what) {
-  throw Error(
-      ErrorCode::kUnsupported,
-      std::string("the script needs ") + std::string(what) + " of a tensor that depends on the inputs",
-      "compute with tensors instead");
+[[noreturn]] void fail_data(const TracedCalls& calls, std::string_view what) {
+  throw calls.located(
+      Error(ErrorCode::kUnsupported,
+            std::string("the script needs ") + std::string(what) + " of a tensor that depends on the inputs",
+            "compute with tensors instead"));
 }
 
 // Integers that depend on the inputs, one by one: each is a number of the program.
@@ -151,7 +151,7 @@ void element(TracedCalls& calls, const Builtin&, Call& call) {
   }
   calls.tell_place();
   const DTypeInfo& type = dtype_info(tensor.dtype());
-  if (type.is_complex) fail_data("elements");
+  if (type.is_complex) fail_data(calls, "elements");
   if (type.is_floating) return call.give(IValue::symbolic(element_of(tensor, DType::kFloat64)));
   if (tensor.dtype() == DType::kBool) return call.give(IValue::symbolic(element_of(tensor, DType::kBool)));
   const Value arguments[] = {tensor};
@@ -172,7 +172,7 @@ void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
     if (const SymInt* const symbol = call[i].as_tensor().symbol())
       argument(call, i) = IValue(ops::scalar_tensor(calls.specialize(*symbol), DType::kInt64));
   }
-  if (!call_known(calls, builtin, call)) fail_data("elements");
+  if (!call_known(calls, builtin, call)) fail_data(calls, "elements");
 }
 
 void to_list(TracedCalls& calls, const Builtin& builtin, Call& call) {

@@ -96,6 +96,6 @@ def test_fixes_arguments(tmp_path):
     options = ["--specialize", "flag=True", "--specialize", "mode='neg'", "--specialize", "bias=None"]
     done, path = migrate(torch.jit.script(Specialized()), [x], tmp_path, *options)
     assert done.returncode == 0, done.stdout + done.stderr
-    torch.testing.assert_close(torch.export.load(path).module()(x, flag=True, mode="neg", bias=None), x * -2)
+    torch.testing.assert_close(torch.export.load(path).module()(x, True, "neg", None), x * -2)
     done, path = migrate(torch.jit.script(Specialized()), [x], tmp_path, "--specialize", "flag=maybe")
     assert done.returncode != 0 and "gives no value that can be fixed" in done.stderr

@@ -10,7 +10,6 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/script/bytecode/emit.h"
-#include "flambeau/script/freeze/simplify.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/native_classes.h"
 #include "flambeau/script/passes/passes.h"
@@ -104,7 +103,6 @@ class SimplifiedGraphs {
     const std::shared_ptr<ir::Graph> graph = function.graph()->copy();
     inline_into(*graph);
     simplify_nodes(*graph, unit_);
-    simplify_lists(*graph);
     propagate_constants(*graph, unit_, unit_.evaluator());
     pool_constants(*graph);
     --depth_;
