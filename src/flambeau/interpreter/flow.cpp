@@ -65,24 +65,6 @@ void Machine::begin_block(size_t frame, BlockRange block) {
   std::copy_n(given, code.register_count, made.registers);
 }
 
-void Machine::run_block(size_t bottom) {
-  ++runs_;
-  struct Guard {
-    int& runs;
-    ~Guard() { --runs; }
-  } const guard{runs_};
-  while (true) {
-    std::exception_ptr failure;
-    try {
-      run_frames(bottom);
-      return;
-    } catch (...) {
-      failure = located(bottom);
-    }
-    if (!unwind(bottom, failure)) std::rethrow_exception(failure);
-  }
-}
-
 // ---- the other side
 
 const Code& UnknownFlow::code() const { return *machine_.frames_.at(frame_).code; }
@@ -108,7 +90,7 @@ std::vector<IValue> UnknownFlow::run(BlockRange block, std::span<const std::pair
   const size_t bottom = machine_.frames_.size();
   machine_.begin_block(frame_, block);
   for (const auto& [place, value] : preset) machine_.frames_.back().registers[place] = value;
-  machine_.run_block(bottom);
+  machine_.run_above(bottom);
   std::vector<IValue> values;
   const IValue* const made = machine_.frames_.back().registers;
   for (const Operand& result : results) {

@@ -166,6 +166,11 @@ IValue Machine::run(const Code& code, std::vector<IValue> arguments) {
   const size_t bottom = frames_.size();
   push(code, kNoResult);
   for (size_t i = 0; i < arguments.size(); ++i) frames_.back().registers[i] = std::move(arguments[i]);
+  return run_above(bottom);
+}
+
+// Of a machine that runs already, too: builtins, contexts and tracing call it from inside.
+IValue Machine::run_above(size_t bottom) {
   ++runs_;
   struct Guard {
     int& runs;

@@ -135,7 +135,7 @@ class Machine {
   void choose_turn(const LoopSite& site, IValue turn, IValue most, IValue condition);
   // A frame for a block, with the variables of the frame that it belongs to; and its run.
   void begin_block(size_t frame, BlockRange block);
-  void run_block(size_t bottom);
+  IValue run_above(size_t bottom);
   IValue make_awaitable(const std::shared_ptr<const Code>& code, Call& call);
   // The exception that is being handled, with the frames above `bottom`.
   std::exception_ptr located(size_t bottom) const;
