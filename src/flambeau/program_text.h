@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "flambeau/graph/program.h"
 
 namespace flambeau {
+
+// The type of a leaf by how the program says it; empty for what is none.
+std::string_view leaf_type(graph::ArgumentKind kind);
 
 class ProgramText {
  public:

@@ -43,8 +43,9 @@ std::string key_text(const json::Value& key) {
               "export the program with dicts of texts");
 }
 
-// The type of a leaf by how the program says it; empty for what is none.
-std::string leaf_type(ArgumentKind kind) {
+}  // namespace
+
+std::string_view leaf_type(ArgumentKind kind) {
   switch (kind) {
     case ArgumentKind::kTensor:
       return "Tensor";
@@ -63,8 +64,6 @@ std::string leaf_type(ArgumentKind kind) {
       return {};
   }
 }
-
-}  // namespace
 
 // ---- inputs
 
@@ -105,7 +104,7 @@ std::string ProgramText::type_of_input(const TreeSpec& spec, size_t& leaf) const
       constexpr const char* kTypes[] = {"Optional[Tensor]", "int", "float", "str", "bool"};
       return kTypes[input.value.index()];
     }
-    const std::string type = leaf_type(input.argument.kind());
+    const std::string type(leaf_type(input.argument.kind()));
     return type.empty() ? "Optional[Tensor]" : type;
   }
   std::vector<std::string> types;

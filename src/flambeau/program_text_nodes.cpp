@@ -30,19 +30,8 @@ std::string filled(std::string_view form, const std::vector<std::string>& argume
 
 // A number that a tensor gives is of the type that the program says.
 std::string_view number_type(const Argument& output) {
-  switch (output.kind()) {
-    case ArgumentKind::kSymInt:
-    case ArgumentKind::kInt:
-      return "int";
-    case ArgumentKind::kSymFloat:
-    case ArgumentKind::kFloat:
-      return "float";
-    case ArgumentKind::kSymBool:
-    case ArgumentKind::kBool:
-      return "bool";
-    default:
-      return {};
-  }
+  const bool is_number = !output.is(ArgumentKind::kTensor) && !output.is(ArgumentKind::kString);
+  return is_number ? leaf_type(output.kind()) : std::string_view();
 }
 
 const graph::Graph& graph_at(const graph::Node& node, size_t index) {
