@@ -49,7 +49,7 @@ TEST(Safety, NumpyValuesAreMentioned) {
 
 TEST(Safety, TorchScriptRunsCode) {
   EXPECT_EQ(verdict_on_file("script_2.13.pt"),
-            "caution code [] 1 TorchScript code files, which run when the module is loaded and called\n");
+            "caution code [] 1 file of TorchScript code, which runs when the module is loaded and called\n");
   EXPECT_EQ(verdict_on_file("mobile_2.13.pt").substr(0, 13), "caution code ");
   TorchFileBuilder bare;
   bare.record("constants.pkl", "\x80\x02).");

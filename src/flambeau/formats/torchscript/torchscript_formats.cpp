@@ -82,8 +82,9 @@ void check_torchscript(safety::Checker& checker) {
   checker.find(Severity::kCaution, "code", "",
                code_files == 0
                    ? std::string("a TorchScript module, which runs when it is loaded and called")
-                   : fmt::format("{} TorchScript code files, which run when the module is loaded and called",
-                                 code_files),
+                   : fmt::format("{} of TorchScript code, which {} when the module is loaded and called",
+                                 code_files == 1 ? "1 file" : fmt::format("{} files", code_files),
+                                 code_files == 1 ? "runs" : "run"),
                bit(Opening::kFull) | bit(Opening::kModel));
   checker.set_refused_by_weights_only();
 }
