@@ -100,11 +100,16 @@ void Tracer::add_assertion(const Expr& condition) {
 // `first`, or the last node behind it that gives a number of the condition.
 graph::Node& Tracer::last_number_of(const Expr& condition, graph::Node& first) const {
   std::vector<const graph::Node*> producers;
-  for (const Expr& symbol : symbolic::free_symbols(condition)) {
-    const auto known = symbols_.find(symbol);
-    if (known != symbols_.end() && known->second->producer() != nullptr)
+  // What was computed already is not computed again, wherever it stands.
+  const auto add = [&](const Expr& expr, auto&& self) -> void {
+    const auto known = symbols_.find(expr);
+    if (known == symbols_.end()) {
+      for (const Expr& part : expr.args()) self(part, self);
+    } else if (known->second->producer() != nullptr) {
       producers.push_back(known->second->producer());
-  }
+    }
+  };
+  add(condition, add);
   graph::Node* last = &first;
   std::erase(producers, last);
   for (graph::Node* node = first.next(); node != nullptr && !producers.empty(); node = node->next()) {
