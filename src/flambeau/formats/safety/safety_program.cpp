@@ -109,7 +109,7 @@ class ProgramChecker {
           fmt::format("running it calls {}, which imports the module that the program names", target.text()));
     }
     const OperatorName* const name = target.op();
-    if (is_pythons_own(*name)) {
+    if (is_pythons_own(target)) {
       return report_(Severity::kDanger,
                      fmt::format("{} is no operator: PyTorch would take it for an attribute of Python's",
                                  printable(target.text())));
@@ -129,11 +129,11 @@ class ProgramChecker {
 
   // PyTorch finds an operator by its name as attributes of attributes, torch.ops.x.y.z. Those that every
   // object of Python's has lead elsewhere, and so do the methods of torch.ops.
-  bool is_pythons_own(const OperatorName& name) const {
-    if (!schemas_.overloads(name.name).empty()) return name.overload.starts_with("__");
-    const std::string_view space = name.name_space();
-    return space.starts_with("__") || name.base_name().starts_with("__") || name.overload.starts_with("__") ||
-           contains(kMembersOfTorchOps, space);
+  bool is_pythons_own(const graph::Target& target) const {
+    const std::string_view text = target.text();
+    const bool is_known = !schemas_.overloads(target.op()->name).empty();
+    return text.find(".__", is_known ? text.rfind('.') : 0) != std::string_view::npos ||
+           contains(kMembersOfTorchOps, target.op()->name_space());
   }
 
   // In any of its forms.
