@@ -156,6 +156,7 @@ FLAMBEAU_OF_TWO(Mul, static_cast<T>(U(a) * U(b)))
 FLAMBEAU_OF_TWO(Div, a / b)
 FLAMBEAU_OF_TWO(Max, ((a > b) | (a != a)) ? a : b)  // NaN wins
 FLAMBEAU_OF_TWO(Min, ((a < b) | (a != a)) ? a : b)
+FLAMBEAU_OF_TWO(Prelu, a > T(0) ? a : a * b)
 FLAMBEAU_OF_TWO(And, static_cast<T>(a& b))
 FLAMBEAU_OF_TWO(Or, static_cast<T>(a | b))
 FLAMBEAU_OF_TWO(Xor, static_cast<T>(a ^ b))
@@ -201,7 +202,9 @@ struct Lerp : None<T> {
 FLAMBEAU_OF_ONE(Neg, static_cast<T>(-static_cast<typename Wrapping<T>::Type>(a)))
 FLAMBEAU_OF_ONE(Square, static_cast<T>(static_cast<typename Wrapping<T>::Type>(a) *
                                        static_cast<typename Wrapping<T>::Type>(a)))
+FLAMBEAU_OF_ONE(Cube, a* a* a)
 FLAMBEAU_OF_ONE(Reciprocal, T(1) / a)
+FLAMBEAU_OF_ONE(ReciprocalSquare, T(1) / (a * a))
 FLAMBEAU_OF_ONE(Floor, std::floor(a))
 FLAMBEAU_OF_ONE(Ceil, std::ceil(a))
 FLAMBEAU_OF_ONE(Trunc, std::trunc(a))
@@ -312,8 +315,14 @@ Rows rows_of_reals(Hot loop) {
       return rows_of_two<Div, T>();
     case Hot::kEluJoin:
       return &two<EluJoin<T>, T, T, false, false>;
+    case Hot::kPrelu:
+      return rows_of_two<Prelu, T>();
+    case Hot::kCube:
+      return rows_of_one<Cube, T>();
     case Hot::kReciprocal:
       return rows_of_one<Reciprocal, T>();
+    case Hot::kReciprocalSquare:
+      return rows_of_one<ReciprocalSquare, T>();
     case Hot::kFloor:
       return rows_of_one<Floor, T>();
     case Hot::kCeil:

@@ -56,7 +56,8 @@ struct Square {
 struct Cube {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_3";
-  template <FloatingNumber T>
+  static constexpr Hot kHot = Hot::kCube;
+  template <ComplexNumber T>
   T operator()(T a) const {
     return a * a * a;
   }
@@ -73,7 +74,8 @@ struct ReciprocalPower {
 struct ReciprocalSquare {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_minus_2";
-  template <FloatingNumber T>
+  static constexpr Hot kHot = Hot::kReciprocalSquare;
+  template <ComplexNumber T>
   T operator()(T a) const {
     return T(1) / (a * a);
   }
