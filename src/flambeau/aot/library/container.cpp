@@ -25,18 +25,21 @@ int threads_to_use() {
   return is_number && threads > 0 && threads <= 1024 ? threads : 0;
 }
 
-graph::ExportedProgram verified(graph::ExportedProgram program) {
-  graph::require_valid(program);
-  return program;
+Source verified(Source source) {
+  graph::require_valid(source.program);
+  return source;
 }
 
 }  // namespace
 
-Container::Model::Model(graph::ExportedProgram exported, std::vector<std::string> live)
-    : program(std::move(exported), {.threads = threads_to_use(), .live_weights = std::move(live)}) {}
+Container::Model::Model(Source source, std::vector<std::string> live)
+    : kernels(source.kernels),
+      program(std::move(source.program), {.threads = threads_to_use(),
+                                          .live_weights = std::move(live),
+                                          .kernels = std::move(source.kernels)}) {}
 
 Container::Container(const std::string& folder)
-    : Container(std::make_shared<Model>(verified(find_program(folder)))) {}
+    : Container(std::make_shared<Model>(verified(find_source(folder)))) {}
 
 Container::Container(std::shared_ptr<Model> model)
     : active_(std::move(model)), constants_(active_->program.exported()) {
@@ -103,7 +106,7 @@ std::shared_ptr<Container::Model> Container::with(const Model& old,
     if (shared[i] != nullptr) live.push_back(name);
   }
   for (const auto& [index, tensor] : values) set_weight(exported, constants_.at(index).original, tensor);
-  auto made = std::make_shared<Model>(std::move(exported), std::move(live));
+  auto made = std::make_shared<Model>(Source{std::move(exported), old.kernels}, std::move(live));
   made->shared = std::move(shared);
   return made;
 }

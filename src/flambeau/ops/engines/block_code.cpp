@@ -49,6 +49,11 @@ std::string_view wrapping_type(std::string_view type) {
   return type;
 }
 
+// As it is, but so that the compiler does not know (kernels/source.cpp).
+std::string apart(const std::string& value, DType type) {
+  return fmt::format("{}({}, zero)", type == DType::kFloat32 ? "apart_f" : "apart_d", value);
+}
+
 // As convert_row() does it; nothing where the processor's way is another one.
 std::optional<std::string> converted(const std::string& value, DType from, DType to) {
   if (from == to) return value;
@@ -61,7 +66,10 @@ std::optional<std::string> converted(const std::string& value, DType from, DType
     return fmt::format("narrowed({})", value);
   }
   if (to == DType::kBool) return fmt::format("(uint8_t)({} != 0)", value);
-  if (from == DType::kBool) return fmt::format("({})({} != 0)", stored_type(to), value);
+  if (from == DType::kBool) {
+    const std::string number = fmt::format("({})({} != 0)", stored_type(to), value);
+    return is_float(to) ? apart(number, to) : number;
+  }
   if (is_float(from) && is_integer(to)) return {};
   return fmt::format("({})({})", stored_type(to), value);
 }
@@ -75,13 +83,15 @@ bool mentions(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Whether a compiler could draw a product at the end of one step and a sum of the next into one operation,
-// which rounds once where two operators round twice.
-bool may_end_in_product(std::string_view code) {
-  return code.find('*') != std::string_view::npos || code.find("_of(") != std::string_view::npos;
-}
-bool may_begin_with_sum(std::string_view code) {
-  return code.find_first_of("+-") != std::string_view::npos || code.find("_of(") != std::string_view::npos;
+// Two steps must stay two: a product and a sum that follows could become one operation, which rounds once
+// where two operators round twice; and what a compiler computes itself, of an argument that has few values,
+// it rounds after each operation.
+bool must_be_apart(std::string_view code, std::string_view next) {
+  const auto has = [](std::string_view text, char c) { return text.find(c) != std::string_view::npos; };
+  const bool is_function = next.find("_of(") != std::string_view::npos;
+  const bool has_sum = has(next, '+') || has(next, '-');
+  const bool has_product = has(code, '*') || code.find("_of(") != std::string_view::npos;
+  return is_function || (has_sum && (has_product || has(next, '*')));
 }
 
 class Writer {
@@ -131,9 +141,9 @@ class Writer {
     const bool is_step = source.kind == BlockSource::Kind::kStep;
     const DType stored = is_step ? steps_[source.index].dtype : inputs_[source.index].dtype;
     std::string value = fmt::format("{}{}", is_step ? 'r' : 'v', source.index);
-    if (is_step && is_float(stored) && steps_[source.index].body.rows.plain != nullptr &&
-        may_end_in_product(steps_[source.index].body.code.text) && may_begin_with_sum(step.body.code.text))
-      value = fmt::format("{}({}, zero)", stored == DType::kFloat32 ? "apart_f" : "apart_d", value);
+    if (is_step && is_float(stored) &&
+        must_be_apart(steps_[source.index].body.code.text, step.body.code.text))
+      value = apart(value, stored);
     if (input.reads(stored)) return value;
     if (input.common == input.row || input.common == stored) return converted(value, stored, input.row);
     const std::optional<std::string> common = converted(value, stored, input.common);

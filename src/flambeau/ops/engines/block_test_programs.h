@@ -2,6 +2,7 @@
 // ways.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -121,11 +122,12 @@ class BlockPrograms : public OperatorTest {
     }
   }
 
-  // The sign of a NaN says nothing: it depends on where in a vector a number stood.
-  static bool has_same_bits(const Tensor& is, const Tensor& wanted) {
+  // Nothing where the bits are the same. The sign of a NaN says nothing: it depends on where in a vector a
+  // number stood.
+  static std::string difference(const Tensor& is, const Tensor& wanted) {
     const auto bytes = static_cast<size_t>(wanted.byte_count());
-    if (bytes == 0 || std::memcmp(is.data(), wanted.data(), bytes) == 0) return true;
-    if (is_integral(wanted.dtype())) return false;
+    if (bytes == 0 || std::memcmp(is.data(), wanted.data(), bytes) == 0) return "";
+    if (is_integral(wanted.dtype())) return "other integers";
     const DType part = is_complex(wanted.dtype()) ? to_real(wanted.dtype()) : wanted.dtype();
     const size_t count = bytes / dtype_size(part);
     const auto numbers = [&](const Tensor& tensor) {
@@ -139,9 +141,9 @@ class BlockPrograms : public OperatorTest {
     for (size_t i = 0; i < count; ++i) {
       const bool is_same =
           std::isnan(b[i]) ? std::isnan(a[i]) : a[i] == b[i] && std::signbit(a[i]) == std::signbit(b[i]);
-      if (!is_same) return false;
+      if (!is_same) return fmt::format("element {}: {:.17g}, not {:.17g}", i, a[i], b[i]);
     }
-    return true;
+    return "";
   }
 
   // A program of random operators: its inputs, its steps and their results, in this order.
@@ -170,7 +172,7 @@ class BlockPrograms : public OperatorTest {
       like = like.with_geometry({sizes, strides, 0});
     }
     std::vector<BlockStep> steps;
-    std::string text;
+    std::string text = "seed " + std::to_string(seed) + ":";
     size_t outputs = 0;
     for (size_t tries = 0; tries < 60 && steps.size() < 2 + choose(10) && outputs < 3; ++tries) {
       const Operator& op = *operators[choose(operators.size())];
@@ -206,7 +208,7 @@ class BlockPrograms : public OperatorTest {
                                               : BlockSource{BlockSource::Kind::kStep, index - inputs});
       }
       if (!is_known) continue;
-      text += (text.empty() ? "" : ", ") + op.name() + " to " + std::string(dtype_name(result.dtype()));
+      text += " " + op.name() + " to " + std::string(dtype_name(result.dtype()));
       step.dtype = result.dtype();
       step.is_output = choose(5) == 0;
       outputs += step.is_output ? 1 : 0;
@@ -235,7 +237,7 @@ class BlockPrograms : public OperatorTest {
       if (!made.steps[i].is_output) continue;
       const Tensor is = found[at++].to_contiguous();
       const Tensor wanted = made.values[made.inputs + i].to_contiguous();
-      EXPECT_TRUE(has_same_bits(is, wanted)) << "step " << i << " of " << made.text;
+      EXPECT_EQ(difference(is, wanted), "") << "step " << i << " of " << made.text;
     }
   }
 
