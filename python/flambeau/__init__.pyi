@@ -41,7 +41,7 @@ def aot_compile(
     library_only: bool = False,
     kernels: bool = False,
     compiler: str = "",
-    small: bool = False,
+    stored: bool = False,
     metadata: typing.Mapping[str, str] | None = None,
     options: typing.Mapping[str, typing.Any] | None = None,
 ) -> str: ...

@@ -166,7 +166,7 @@ def aot_compile(
     library_only: bool,
     kernels: bool,
     compiler: str,
-    small: bool,
+    stored: bool,
     metadata: list[tuple[str, str]],
 ) -> None: ...
 def keyword_names(program: Program) -> list[str] | None: ...

@@ -15,7 +15,7 @@ _WITHOUT_EFFECT = {
 
 
 def compile(
-    session, program, path, *, model="", library_only=False, kernels=False, compiler="", small=False, metadata=None, options=None
+    session, program, path, *, model="", library_only=False, kernels=False, compiler="", stored=False, metadata=None, options=None
 ):
     metadata = dict(metadata or {})
     for name, value in (options or {}).items():
@@ -33,7 +33,7 @@ def compile(
     else:
         program = os.fsencode(program)
     pairs = [(str(name), str(text)) for name, text in metadata.items()]
-    _flambeau.aot_compile(session, program, os.fsencode(path), model, library_only, kernels, compiler, small, pairs)
+    _flambeau.aot_compile(session, program, os.fsencode(path), model, library_only, kernels, compiler, stored, pairs)
     return os.fspath(path)
 
 

@@ -26,8 +26,10 @@ def test_kernels_are_made(tmp_path):
     flambeau.aot_compile(GOLDEN, plain)
     flambeau.aot_compile(GOLDEN, fast, kernels=True)
     assert fast.stat().st_size >= plain.stat().st_size
-    flambeau.aot_compile(GOLDEN, tmp_path / "small.pt2", small=True)
+    flambeau.aot_compile(GOLDEN, tmp_path / "small.pt2")
     assert (tmp_path / "small.pt2").stat().st_size < plain.stat().st_size * 0.6
+    flambeau.aot_compile(GOLDEN, tmp_path / "stored.pt2", stored=True)
+    assert (tmp_path / "stored.pt2").stat().st_size > plain.stat().st_size
     for path in (fast, tmp_path / "small.pt2"):
         assert len(flambeau.aot_load(path).program.inputs) == len(flambeau.load(GOLDEN).inputs)
     with pytest.raises(Exception, match="no compiler '/no/such'"):

@@ -25,7 +25,7 @@ struct ModelCompileOptions {
   std::string output;
   std::string model;
   bool library_only = false;
-  bool is_small = false;
+  bool is_stored = false;
   bool kernels = false;
   std::string compiler;
 };
@@ -36,7 +36,7 @@ int run_compile_model(const ModelCompileOptions& options, const CommonOptions& c
   ProgressBar progress(common.quiet || common.json);
   CompileOptions how;
   how.model = options.model;
-  how.is_small = options.is_small;
+  how.is_stored = options.is_stored;
   how.kernels = options.kernels || !options.compiler.empty();
   how.compiler = options.compiler;
   if (options.library_only) how.form = CompiledForm::kLibraryPackage;
@@ -80,8 +80,10 @@ Command compile_command() {
           Option("--library-only",
                  "Leave the exported program out: a .pt2 that loads faster, and from C++ wherever it lies",
                  &options->library_only),
-          Option("--small", "Compress the library in its package: half the size, and slower to load",
-                 &options->is_small),
+          Option("--stored",
+                 "Do not compress the library in its package: twice the size, and loads some milliseconds "
+                 "faster",
+                 &options->is_stored),
           Option("--kernels",
                  "Compile the model's elementwise groups to machine code, with the system's C compiler",
                  &options->kernels),

@@ -27,8 +27,9 @@ constexpr uint64_t kMostCopied = uint64_t{2} << 20;
 struct CompileOptions {
   std::string model;  // which one of the package; empty when it has only one
   CompiledForm form = CompiledForm::kPackage;
-  // The library is compressed in its package: half the size, and a tenth of a second more to load.
-  bool is_small = false;
+  // Loaders unpack the library of a package to a file before they load it, so it is compressed, unless it has
+  // large weights in it. This leaves it as it is: twice the size, and some milliseconds less to load.
+  bool is_stored = false;
   // What the package says of the compiled model beside what loaders ask for.
   std::vector<std::pair<std::string, std::string>> metadata;
   // Compile the elementwise groups of a run with the example inputs with the system's C compiler, for each

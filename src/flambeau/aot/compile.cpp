@@ -27,6 +27,8 @@ using pt2::PackageLayout;
 constexpr std::string_view kModel = "model";  // what PyTorch loads when not told otherwise
 constexpr std::string_view kFolder = "data/aotinductor/";
 constexpr std::string_view kStem = "flambeau.wrapper";
+// Behind the code: weights compress badly, and take their time.
+constexpr uint64_t kMostDeflated = uint64_t{8} << 20;
 
 [[noreturn]] void fail_interface(std::string message, std::string remedy) {
   throw Error(ErrorCode::kUnsupported, std::move(message), std::move(remedy));
@@ -126,8 +128,9 @@ std::string metadata_text(const CompileOptions& options) {
 }
 
 void add_library(Package& package, std::vector<uint8_t> library, const CompileOptions& options) {
+  const bool is_deflated = !options.is_stored && library.size() < prebuilt_library().size() + kMostDeflated;
   const std::string path = fmt::format("{}{}/{}", kFolder, kModel, kStem);
-  package.others.push_back({path + ".so", Storage::own(std::move(library)), options.is_small});
+  package.others.push_back({path + ".so", Storage::own(std::move(library)), is_deflated});
   package.others.push_back({path + "_metadata.json", stored(metadata_text(options))});
 }
 
