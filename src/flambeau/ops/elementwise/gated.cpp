@@ -12,11 +12,7 @@ namespace {
 
 struct Prelu {
   static constexpr std::string_view kName = "prelu";
-  static constexpr std::string_view kCode = "return a > (T)0 ? a : a * b;";
-  template <RealNumber T>
-  T operator()(T a, T slope) const {
-    return a > T(0) ? a : a * slope;
-  }
+  static constexpr Hot kHot = Hot::kPrelu;
 };
 
 // The slopes as they broadcast: one for all, or one for each channel (dimension 1).

@@ -20,6 +20,7 @@ enum class Hot : uint8_t {
   kMin,
   kAddScaled,  // a + x b
   kEluJoin,    // x b where a is not positive, else y a
+  kPrelu,      // a b where a is not positive
   kAnd,
   kOr,
   kXor,
@@ -34,6 +35,8 @@ enum class Hot : uint8_t {
   kNeg,
   kAbs,
   kSquare,
+  kCube,
+  kReciprocalSquare,
   kReciprocal,
   kFloor,
   kCeil,

@@ -230,8 +230,14 @@ Rows rows_of_reals(Hot loop) {
       return rows_of_two<Div, T>();
     case Hot::kEluJoin:
       return &two<EluJoin<T>, T, T, false, false>;
+    case Hot::kPrelu:
+      return rows_of_two<Prelu, T>();
+    case Hot::kCube:
+      return rows_of_one<Cube, T>();
     case Hot::kReciprocal:
       return rows_of_one<Reciprocal, T>();
+    case Hot::kReciprocalSquare:
+      return rows_of_one<ReciprocalSquare, T>();
     case Hot::kFloor:
       return rows_of_one<Floor, T>();
     case Hot::kCeil:

@@ -57,8 +57,8 @@ struct Square {
 struct Cube {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_3";
-  static constexpr std::string_view kCode = "return a * a * a;";
-  template <FloatingNumber T>
+  static constexpr Hot kHot = Hot::kCube;
+  template <ComplexNumber T>
   T operator()(T a) const {
     return a * a * a;
   }
@@ -75,8 +75,8 @@ struct ReciprocalPower {
 struct ReciprocalSquare {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_minus_2";
-  static constexpr std::string_view kCode = "return (T)1 / (a * a);";
-  template <FloatingNumber T>
+  static constexpr Hot kHot = Hot::kReciprocalSquare;
+  template <ComplexNumber T>
   T operator()(T a) const {
     return T(1) / (a * a);
   }
