@@ -25,6 +25,7 @@ namespace flambeau::kernels {
 class Generator;
 }
 namespace flambeau::ops {
+class Allocator;
 class BlockKernels;
 class Library;
 }  // namespace flambeau::ops
@@ -66,6 +67,8 @@ struct RunOptions {
   Profile* profile = nullptr;
   // For operators that draw random numbers; null for the program's own.
   kernels::Generator* generator = nullptr;
+  // Where results get their memory; null for the heap.
+  ops::Allocator* allocator = nullptr;
 };
 
 class Program {

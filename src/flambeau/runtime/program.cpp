@@ -397,6 +397,7 @@ std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions&
   ops::Context context(*state.library, state.pool);
   context.kernels = state.kernels.get();
   context.most_steps = options.budget.steps;
+  context.allocator = options.allocator;
   context.generator = options.generator != nullptr ? options.generator : &state.generator;
   // Runs that draw from the program's own numbers take turns.
   std::unique_lock turn(state.generator_mutex, std::defer_lock);

@@ -45,6 +45,7 @@ Container::Container(std::shared_ptr<Model> model)
     : active_(std::move(model)), constants_(active_->program.exported()) {
   active_->shared.resize(constants_.all().size());
   const graph::Interface& interface = active_->program.interface();
+  bool has_dtype = false;
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
     const graph::Leaf& leaf = interface.inputs[i];
     leaves_.push_back(leaf.constant);
@@ -52,7 +53,11 @@ Container::Container(std::shared_ptr<Model> model)
     input_leaves_.push_back(i);
     input_names_.push_back(leaf.label());
   }
-  for (const graph::Leaf& leaf : interface.outputs) output_names_.push_back(leaf.label());
+  for (const graph::Leaf& leaf : interface.outputs) {
+    if (leaf.is_tensor() && !has_dtype) output_dtype_ = leaf.dtype;
+    has_dtype = has_dtype || leaf.is_tensor();
+    output_names_.push_back(leaf.label());
+  }
   in_spec_ = dump_treespec(interface.in_spec);
   out_spec_ = dump_treespec(interface.out_spec);
 }
@@ -85,11 +90,14 @@ void Container::run(std::vector<HostTensorPointer> inputs, std::vector<HostTenso
     views.push_back(view_of(inputs[i].get(), input_names_[i]));
     leaves[input_leaves_[i]] = views.back();
   }
-  const std::vector<Value> results = model->program.run(leaves);
+  HostAllocator allocator(output_dtype_);
+  runtime::RunOptions how;
+  how.allocator = &allocator;
+  const std::vector<Value> results = model->program.run(leaves, how);
   std::vector<HostTensorPointer> made;
   made.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    made.push_back(i < results.size() ? handle_of(results[i], views, inputs) : nullptr);
+    made.push_back(i < results.size() ? handle_of(results[i], views, inputs, allocator) : nullptr);
   outputs = std::move(made);
 }
 

@@ -76,6 +76,7 @@ class Container {
   std::vector<Value> leaves_;         // the others, which are what they are
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
+  DType output_dtype_ = DType::kFloat32;  // of the first tensor
   std::string in_spec_;
   std::string out_spec_;
 };
