@@ -12,6 +12,7 @@
 #include "flambeau/script/bytecode/emit.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/native_classes.h"
+#include "flambeau/script/operators/overload_taking.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/text.h"
@@ -90,6 +91,12 @@ class SimplifiedGraphs {
 
   void inline_into(ir::Graph& graph) {
     inline_calls(graph, unit_, [this](const Function& callee) { return get(callee); });
+    // What was given says more than the callee's types: other overloads may take that.
+    ir::for_each_node(graph.block(), [this](ir::Node& node) {
+      if (!node.is(ir::NodeKind::kOperator)) return;
+      const std::string_view name = node.op->schema.name.name;
+      if (const Overload* const found = overload_taking(unit_, name, node.inputs())) node.op = found->entry;
+    });
   }
 
  private:
