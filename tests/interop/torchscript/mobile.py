@@ -227,16 +227,20 @@ def judge(tool, zip_path, every=1):
                     note(f"bytecode {version}", name, errors.get(f"{version}/{name}.pt", errors.get(f"{name}.pt", "nothing was written"))[:200])
                 else:
                     note(f"bytecode {version}", name, None if is_same(version, made.read_bytes(), data) else "differs")
-            theirs_run = folder / "theirs.pt"
-            theirs_run.write_bytes(files[8])
             # What PyTorch's own file does not give, ours need not.
-            if runs(Lite, theirs_run, calls[name]) is None:
-                for version in (8, 9):
-                    made = ours / str(version) / f"{name}.pt"
-                    if version in files and made.exists():
-                        note(f"runs {version}", name, runs(Lite, made, calls[name]))
-                made = back / f"{name}.pt"
-                note("back", name, runs(torch.jit.load, made, calls[name]) if made.exists() else back_errors.get(made.name, "?")[:200])
+            theirs_run = folder / "theirs.pt"
+            for version in (8, 9):
+                made = ours / str(version) / f"{name}.pt"
+                if version not in files:
+                    continue
+                theirs_run.write_bytes(files[version])
+                if runs(Lite, theirs_run, calls[name]) is not None:
+                    continue
+                if made.exists():
+                    note(f"runs {version}", name, runs(Lite, made, calls[name]))
+                if version == 8:
+                    made = back / f"{name}.pt"
+                    note("back", name, runs(torch.jit.load, made, calls[name]) if made.exists() else back_errors.get(made.name, "?")[:200])
     return counts, problems
 
 

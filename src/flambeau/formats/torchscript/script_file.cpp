@@ -41,12 +41,10 @@ void write_script(ByteSink& sink, const ScriptFile& file, const IValue& module, 
   ScriptParts parts;
   parts.module = module;
   parts.extra_files = extra_files;
-  IValue held;
   if (bytecode_version) {
     parts.bytecode = bytecode_value(bytecode::export_program(*file.unit, module, *bytecode_version));
     parts.has_own_storages = *bytecode_version <= kLastVersionWithOwnStorages;
-    // PyTorch makes old bytecode of newer one, and has it in hand when it writes it: it comes into the memo.
-    if (*bytecode_version <= kLastBackportedVersion) held = parts.bytecode;
+    parts.is_backported = *bytecode_version <= kLastBackportedVersion;
   }
   const std::string root = module.as_object().type->qualified_name();
   const auto print = [&](const std::vector<ValuePickler::Met>& met) {
