@@ -88,7 +88,9 @@ def measure(name, folder):
     results = [model.boxed_run(list(inputs)) for model in models]
     for found in results[1:]:
         for a, b in zip(found, results[0], strict=True):
-            torch.testing.assert_close(a, b, rtol=1e-2 if a.dtype == torch.bfloat16 else 1e-5, atol=1e-5)
+            # PyTorch's compiler does not round bfloat16 between operators.
+            allowed = 2e-2 if a.dtype == torch.bfloat16 else 1e-5
+            torch.testing.assert_close(a, b, rtol=allowed, atol=allowed)
     return turns(models, inputs), [seconds for _, seconds in made]
 
 

@@ -235,6 +235,38 @@ def test_odd_outputs_and_changes(tmp_path, flambeau):
         assert y.tolist() == [run + 1.0] * 2
 
 
+class Large(torch.nn.Module):
+    """Outputs that are computed in PyTorch's memory, some of which the model keeps, of two types."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(3000))
+
+    def forward(self, x):
+        self.state.add_(x)
+        doubled = (x * 2).reshape(60, 50)
+        return self.state, self.state * 1, doubled.t(), doubled[7:9], x.long(), x > 0, (x + 1).bfloat16()
+
+
+def test_outputs_are_the_callers(tmp_path, flambeau):
+    x = torch.arange(3000.0)
+    save(exported(Large(), x), tmp_path / "large.pt2")
+    flambeau("compile", tmp_path / "large.pt2", "-o", tmp_path / "large.so")
+    runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(tmp_path / "large.so"), 1)
+    reference, kept = Large(), []
+    for _ in range(4):
+        expected = [each.clone() for each in reference(x)]
+        got = runner.run([x])
+        same(got, expected)
+        assert [each.stride() for each in got] == [each.stride() for each in expected]
+        kept.append((got[2:], expected[2:]))
+        got[0].fill_(7)  # nothing that the model keeps
+        got[1].fill_(8)
+    del runner
+    for got, expected in kept:
+        same(got, expected)
+
+
 def test_runs_do_not_grow(compiled):
     runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(compiled / "net.so"), 1)
     x, one = torch.ones(2, 8), torch.tensor(1.0)

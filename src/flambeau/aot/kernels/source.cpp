@@ -92,6 +92,7 @@ INLINE double apart_d(double x, int64_t zero) { return double_of(bits_of_d(x) ^ 
 INLINE float apart_f(float x, int64_t zero) { return x; }
 INLINE double apart_d(double x, int64_t zero) { return x; }
 #endif
+#define BLOCK 512
 #define JOINED_(a, b, c) a##b##_##c
 #define JOINED(a, b, c) JOINED_(a, b, c)
 #define KERNEL __attribute__((visibility("default"))) JOINED(kernel_, NUMBER, LEVEL)

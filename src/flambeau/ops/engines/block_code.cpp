@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "flambeau/tensor/elements/compute.h"
@@ -103,24 +104,54 @@ class Writer {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const char* const type = stored_type(inputs_[i].dtype);
       if (type == nullptr) return {};
-      if (inputs_[i].is_single) {
-        head_ += fmt::format("  const {0} v{1} = *(const {0}*)in[{1}];\n", type, i);
-      } else {
-        head_ += fmt::format("  const {0}* restrict i{1} = (const {0}*)in[{1}];\n", type, i);
-        loop_ += fmt::format("    const {0} v{1} = i{1}[i];\n", type, i);
-      }
+      head_ += inputs_[i].is_single
+                   ? fmt::format("  const {0} v{1} = *(const {0}*)in[{1}];\n", type, i)
+                   : fmt::format("  const {0}* restrict i{1} = (const {0}*)in[{1}];\n", type, i);
     }
     for (size_t i = 0; i < steps_.size(); ++i) {
+      if (loops_.empty() || (is_long(i) && loops_.back().is_long)) loops_.emplace_back();
+      loops_.back().is_long = loops_.back().is_long || is_long(i);
+      loop_of_.push_back(loops_.size() - 1);
       if (!add(i)) return {};
+    }
+    for (const size_t step : kept_) {
+      loops_[loop_of_[step]].text += fmt::format("    t{0}[i - begin] = r{0};\n", step);
+      head_ += fmt::format("  {} t{}[BLOCK];\n", stored_type(steps_[step].dtype), step);
     }
     code_.text = parts_ +
                  "void KERNEL(const void* const* in, void* const* out, const void* const* constants, "
                  "int64_t count) {\n  const int64_t zero = *(const int64_t*)constants[0];\n" +
-                 head_ + "  LOOP for (int64_t i = 0; i < count; ++i) {\n" + loop_ + "  }\n}\n";
+                 head_;
+    // What one loop gives the next stays in the first-level cache.
+    code_.text += loops_.size() == 1
+                      ? "  const int64_t begin = 0, end = count;\n  {\n"
+                      : "  for (int64_t begin = 0; begin < count; begin += BLOCK) {\n"
+                        "  const int64_t end = begin + BLOCK < count ? begin + BLOCK : count;\n";
+    for (const Loop& loop : loops_)
+      code_.text += "  LOOP for (int64_t i = begin; i < end; ++i) {\n" + loop.text + "  }\n";
+    code_.text += "  }\n}\n";
     return std::move(code_);
   }
 
  private:
+  // A processor looks some hundred instructions ahead: of a loop with two long functions in it, one after the
+  // other, it sees too few elements at once. So each has a loop of its own, with the short steps around it.
+  struct Loop {
+    std::string text;
+    bool is_long = false;
+    std::set<std::string> values;  // that it has read
+  };
+  bool is_long(size_t step) const {
+    return steps_[step].body.rows.plain != nullptr && steps_[step].body.cost >= 4;
+  }
+
+  // Makes a value that another loop has computed, or a packed input, known to the step's.
+  void read_value(size_t step, const std::string& name, DType dtype, const std::string& from) {
+    Loop& loop = loops_[loop_of_[step]];
+    if (loop.values.insert(name).second)
+      loop.text += fmt::format("    const {} {} = {};\n", stored_type(dtype), name, from);
+  }
+
   size_t add_constant(size_t step, std::optional<size_t> input) {
     code_.constants.push_back({step, input});
     return code_.constants.size();
@@ -141,6 +172,12 @@ class Writer {
     const bool is_step = source.kind == BlockSource::Kind::kStep;
     const DType stored = is_step ? steps_[source.index].dtype : inputs_[source.index].dtype;
     std::string value = fmt::format("{}{}", is_step ? 'r' : 'v', source.index);
+    if (is_step && loop_of_[source.index] != loop_of_[index]) {
+      kept_.insert(source.index);
+      read_value(index, value, stored, fmt::format("t{}[i - begin]", source.index));
+    } else if (!is_step && !inputs_[source.index].is_single) {
+      read_value(index, value, stored, fmt::format("i{}[i]", source.index));
+    }
     if (is_step && is_float(stored) &&
         must_be_apart(steps_[source.index].body.code.text, step.body.code.text))
       value = apart(value, stored);
@@ -163,10 +200,11 @@ class Writer {
       if (value) value = converted(*value, body.row, step.dtype);
     }
     if (!value) return false;
-    loop_ += fmt::format("    const {} r{} = {};\n", stored_type(step.dtype), index, *value);
+    std::string& text = loops_.back().text;
+    text += fmt::format("    const {} r{} = {};\n", stored_type(step.dtype), index, *value);
     if (!step.is_output) return true;
     head_ += fmt::format("  {0}* restrict o{1} = ({0}*)out[{1}];\n", stored_type(step.dtype), outputs_);
-    loop_ += fmt::format("    o{}[i] = r{};\n", outputs_++, index);
+    text += fmt::format("    o{}[i] = r{};\n", outputs_++, index);
     return true;
   }
 
@@ -219,7 +257,9 @@ class Writer {
   BlockCode code_;
   std::string parts_;
   std::string head_;
-  std::string loop_;
+  std::vector<Loop> loops_;
+  std::vector<size_t> loop_of_;  // beside the steps
+  std::set<size_t> kept_;        // steps whose results another loop reads
   size_t outputs_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// A program of blocks as a function in C: one loop over the elements, in which all that lies between its
-// steps stays in registers. The numbers it gives are those of the steps' own rows.
+// A program of blocks as a function in C: few loops over the elements, in which what lies between the steps
+// stays in registers, or in the first-level cache between two long ones. The numbers it gives are those of
+// the steps' own rows.
 //
 // Nothing in the text comes from a file: it is made of the bodies' own code (BodyCode) and of counted names.
 // Sizes, numbers and parameters are arguments, so that one function serves whatever differs in them alone,
