@@ -383,7 +383,8 @@ class Reader {
       uint64_t one = sum(place, in.le<uint32_t>("version"), "the place of a version");
       const auto next = in.le<uint32_t>("version");
       for (uint16_t k = 0; k < count; ++k) {
-        if (library_.versions.size() >= kMostSymbols) fail_limit("too many versions are asked for");
+        // Each has 16 bytes of its own, unless they are read again and again.
+        if (library_.versions.size() >= bytes().size() / 16) fail_limit("too many versions are asked for");
         ByteReader entry = at(one, 16);
         entry.skip(8, "version");
         library_.versions.push_back({library, text_at(entry.le<uint32_t>("version"), "a version's name")});
