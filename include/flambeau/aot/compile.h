@@ -28,7 +28,8 @@ struct CompileOptions {
   std::string model;  // which one of the package; empty when it has only one
   CompiledForm form = CompiledForm::kPackage;
   // Loaders unpack the library of a package to a file before they load it, so it is compressed, unless it has
-  // large weights in it. This leaves it as it is: twice the size, and some milliseconds less to load.
+  // large weights in it. This leaves it as it is: twice the size, and up to a tenth of a
+  // second less to load.
   bool is_stored = false;
   // What the package says of the compiled model beside what loaders ask for.
   std::vector<std::pair<std::string, std::string>> metadata;

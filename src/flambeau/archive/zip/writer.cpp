@@ -60,6 +60,7 @@ void Writer::add_deflated(std::string_view name, ByteSpan data) {
 }
 
 void Writer::add_deflated_quickly(std::string_view name, ByteSpan data) {
+  if (data.size() <= 3) return add(name, data);
   const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
       libdeflate_alloc_compressor(1), libdeflate_free_compressor);
   if (compressor == nullptr) throw std::bad_alloc();
