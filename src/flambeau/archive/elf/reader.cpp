@@ -229,10 +229,10 @@ class Reader {
         break;
       case 27:  // DT_INIT_ARRAYSZ
       case 33:  // DT_PREINIT_ARRAYSZ
-        library_.initializers += value / 8;
+        library_.initializers += std::min(value / 8, kMostSymbols);  // never back to 0
         break;
       case 28:  // DT_FINI_ARRAYSZ
-        library_.finalizers += value / 8;
+        library_.finalizers += std::min(value / 8, kMostSymbols);
         break;
       case 30:  // DT_FLAGS
         if ((value & 4) != 0) library_.has_text_relocations = true;

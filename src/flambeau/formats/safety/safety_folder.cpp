@@ -49,7 +49,7 @@ class FolderChecker {
   SafetyReport run() {
     // An index first: it says what its files are made of.
     const auto is_index = [](const std::string& name) {
-      return fs::path(name).filename().string() == kDistributedFormat.model_file;
+      return name.ends_with(kDistributedFormat.model_file);
     };
     for (const bool indexes : {true, false}) {
       for (const std::string& name : names_) {
