@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,22 @@ constexpr size_t kMostShown = 3;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.find_last_of("/.") + 1); }
 
+// How many letters one has that the other lacks: no distance is less.
+size_t other_letters(std::string_view a, std::string_view b) {
+  std::array<int, 256> counts = {};
+  for (const char c : a) ++counts[static_cast<unsigned char>(lowered(c))];
+  for (const char c : b) --counts[static_cast<unsigned char>(lowered(c))];
+  size_t of_a = 0, of_b = 0;
+  for (const int count : counts) (count > 0 ? of_a : of_b) += static_cast<size_t>(std::abs(count));
+  return std::max(of_a, of_b);
+}
+
 // The edit distance of two texts of at most kMostLength, if it is not more than `most`; `most` + 1 if it is.
 // Only looks where a distance that small can lie: strangers' files name thousands of things that are not
 // there.
 size_t distance_within(std::string_view a, std::string_view b, size_t most) {
-  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most || other_letters(a, b) > most)
+    return most + 1;
   std::array<uint16_t, kMostLength + 2> rows[3];
   auto *before_last = &rows[0], *last = &rows[1], *row = &rows[2];
   const auto far = static_cast<uint16_t>(most + 1);
@@ -62,8 +74,9 @@ bool is_near(std::string_view name, std::string_view candidate) {
   };
   if (is_slip(name, candidate)) return true;
   if (name.size() >= kTelling && candidate.find(name) != std::string_view::npos) return true;
-  const std::string_view last = last_part(name);
-  return last.size() >= kTelling && is_slip(last, last_part(candidate));
+  const std::string_view last = last_part(name), other = last_part(candidate);
+  const bool is_part = last.size() < name.size() || other.size() < candidate.size();
+  return is_part && last.size() >= kTelling && is_slip(last, other);
 }
 
 }  // namespace
