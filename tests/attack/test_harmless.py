@@ -112,6 +112,30 @@ def test_numpy_values(dtype, tmp_path):
     assert report["harmless"], report["findings"]
 
 
+def test_sparse_values(tmp_path):
+    path = tmp_path / "a.pt"
+    eye = torch.eye(4)
+    repeated = torch.sparse_coo_tensor([[0, 2, 0]], [1.0, 2.0, 3.0], (3,))
+    empty = torch.sparse_coo_tensor(torch.zeros(1, 0, dtype=torch.long), [], (3,))
+    layouts = [eye.to_sparse(), eye.to_sparse_csr(), eye.to_sparse_csc(), eye.to_sparse_bsr((2, 2)), eye.to_sparse_bsc((2, 2)), eye.to_sparse().t()]
+    for zipped in (True, False):
+        torch.save([*layouts, repeated, repeated.coalesce(), empty], path, _use_new_zipfile_serialization=zipped)
+        report = check(path)
+        assert report["harmless"], report["findings"]
+
+
+def test_distributed_checkpoints(tmp_path):
+    import torch.distributed.checkpoint as dcp
+
+    module = model(random.Random(2))
+    optimizer = torch.optim.AdamW(module.parameters())
+    module(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    dcp.save({"model": module.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}, checkpoint_id=tmp_path / "a", no_dist=True)
+    report = check(tmp_path / "a")
+    assert report["harmless"], report["findings"]
+
+
 def test_fake_weights(tmp_path):
     path = tmp_path / "a.pt2"
     with torch._subclasses.fake_tensor.FakeTensorMode():

@@ -60,6 +60,8 @@ struct OperatorTable::State {
   std::vector<Overload> old_overloads;
   std::unordered_map<std::string_view, std::vector<ScriptedOperator>> scripted;
   std::once_flag scripted_made;
+  std::vector<std::string> names;  // sorted, for remedies
+  std::once_flag has_names;
 };
 
 OperatorTable::OperatorTable(std::shared_ptr<const SchemaTable> schemas)
@@ -144,11 +146,13 @@ const Overload& OperatorTable::overload(const OperatorEntry& entry) const {
 }
 
 std::string OperatorTable::did_you_mean(std::string_view name) const {
-  std::vector<std::string> names;
-  for (OperatorName& known : schemas_->names()) names.push_back(std::move(known.name));
-  std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  std::vector<std::string>& names = state_->names;
+  std::call_once(state_->has_names, [&] {
+    for (OperatorName& known : schemas_->names()) names.push_back(std::move(known.name));
+    std::ranges::sort(names);
+    const auto repeated = std::ranges::unique(names);
+    names.erase(repeated.begin(), repeated.end());
+  });
   return flambeau::did_you_mean(name, names);
 }
 
