@@ -315,6 +315,29 @@ TEST(HostileFiles, InflatedJson) {
       "limit");
 }
 
+// What is said of a compiled model, and modules of the earliest TorchScript.
+TEST(HostileFiles, InflatedDescriptionsOfModels) {
+  const auto package = [](const std::string& name, const std::string& text) {
+    const std::string record = "data/aotinductor/model/x" + name;
+    return zip_file({{"archive_format", "pt2"}, {"archive_version", "0"}, {record, text}}, record);
+  };
+  std::string keys = "{\"0\":\"\"", weights;
+  for (int i = 1; i < 300'000; ++i) keys += fmt::format(",\"{}\":\"\"", i);
+  for (int i = 0; i < 300'000; ++i) weights += fmt::format("constants_info_[{}].name = \"\";\n", i);
+  for (const auto& file : {package("_metadata.json", "{\"a\":[" + times(7'000'000, "[],") + "[]]}"),
+                           package("_metadata.json", keys + "}"), package(".wrapper.cpp", weights),
+                           package(".wrapper.cpp", "in_spec_ = R\"(" + times(20'000'000, "x") + ")\"")}) {
+    HeapMeter::reset();
+    error_of([&] { inspect_file(file); });
+    check_file(file);
+    EXPECT_LE(HeapMeter::peak(), (64ULL << 20) + 16 * file->size()) << "for a file of " << file->size();
+  }
+  EXPECT_EQ(outcome(zip_file(
+                {{"version", "1"}, {"model.json", "{\"tensors\":[" + times(7'000'000, "[],") + "[]]}"}},
+                "model.json")),
+            "limit");
+}
+
 TEST(HostileFiles, OverlappingViewsInTheOldForm) {
   const int64_t count = 1 << 16;
   std::string views;

@@ -115,6 +115,7 @@ TEST(ScriptBackend, RunsWhatWasLoweredToIt) {
   const ScriptModule stranger = load_script(path);
   ASSERT_EQ(stranger.lowered_modules().size(), 1U);
   EXPECT_EQ(stranger.lowered_modules()[0].backend, name);
+  EXPECT_TRUE(stranger.problems().empty());
   const auto processed = dict_items(stranger.lowered_modules()[0].processed);
   ASSERT_EQ(processed.size(), 1U);
   EXPECT_EQ(processed[0].second.as_string(), "prim::Constant#1,aten::add");

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 
+HANGS = 10  # seconds that a small file never takes
 LIMIT = 6 << 30  # of address space, beyond what PyTorch has taken already
 
 
@@ -35,6 +36,19 @@ def bomb(path, opening):
     return False
 
 
+def use(value):
+    """Reads every element of every tensor."""
+    import torch
+
+    if isinstance(value, dict):
+        for item in value.values():
+            use(item)
+    elif isinstance(value, torch.storage.TypedStorage):
+        use(torch.tensor([], dtype=value.dtype).set_(value))
+    elif isinstance(value, torch.Tensor):
+        (value.to_padded_tensor(0) if value.is_nested else value.to_dense()).sum()
+
+
 def open_with_torch(path, opening):
     import torch
 
@@ -44,6 +58,18 @@ def open_with_torch(path, opening):
         torch.load(path, weights_only=False, mmap=True)
     elif opening == "crash":
         repr(torch.load(path, weights_only=False))
+    elif opening == "use":
+        use(torch.load(path, weights_only=False))
+    elif opening == "hang":
+        torch.load(path, weights_only=False)
+    elif opening == "distributed":
+        import torch.distributed.checkpoint as dcp
+
+        dcp.load({"w": torch.ones(3), "s": None}, checkpoint_id=path, no_dist=True)
+    elif opening == "transformers":
+        import transformers
+
+        transformers.AutoConfig.from_pretrained(path, trust_remote_code=True)
     elif opening == "jit":
         torch.jit.load(path)
     elif opening == "opset":
@@ -66,6 +92,12 @@ def open_with_torch(path, opening):
         program.graph_module(*program.state_dict.values(), torch.ones(4, 3), torch.ones(1))
     elif opening == "package":
         torch.package.PackageImporter(path).import_module("evil")
+    elif opening == "package_pickle":
+        torch.package.PackageImporter(path).load_pickle("m", "x.pkl")
+    elif opening == "lite":
+        from torch.jit.mobile import _load_for_lite_interpreter
+
+        _load_for_lite_interpreter(path)
     elif opening.startswith("bomb"):
         return bomb(path, opening)
     return False
@@ -93,17 +125,18 @@ def happens(path, opening, marker, module_folder, seconds=240):
         os.write(writer, (("1" if did else "0") + said).encode(errors="replace"))
         os._exit(0)
     os.close(writer)
-    end = time.time() + seconds
+    end = time.time() + (HANGS if opening == "hang" else seconds)
     said = b""
     ended, status = 0, 0
     while ended == 0 and time.time() < end:
         time.sleep(0.005)
         ended, status = os.waitpid(process, os.WNOHANG)
-    if ended == 0:
+    hangs = ended == 0
+    if hangs:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
     said = os.read(reader, 1000)
     os.close(reader)
-    did = marker.exists() or said.startswith(b"1") or (opening == "crash" and os.WIFSIGNALED(status))
+    did = marker.exists() or said.startswith(b"1") or (opening in ("crash", "use") and os.WIFSIGNALED(status) and not hangs) or (opening == "hang" and hangs)
     marker.unlink(missing_ok=True)
     return did, said[1:].decode(errors="replace")

@@ -61,7 +61,7 @@ def test_each_runs_in_pytorch_and_none_is_called_harmless(made):
             dead.append(f"{label}: {said}")
         report = check(exploit.path)
         assert not marker.exists(), f"{label}: checking it ran it"
-        way = {"load": 1, "mmap": 1, "crash": 1, "bomb": 0, "bomb_full": 1, "export": 2, "call": 2, "graph_module": 2, "bomb_export": 2, "opset": 2, "aoti": 2, "jit": 2}.get(exploit.opening)
+        way = {"load": 1, "mmap": 1, "crash": 1, "use": 1, "hang": 1, "bomb": 0, "bomb_full": 1, "export": 2, "call": 2, "graph_module": 2, "bomb_export": 2, "opset": 2, "aoti": 2, "jit": 2, "lite": 2}.get(exploit.opening)
         verdict = report["openings"][way]["verdict"] if way is not None else "dangerous"
         if report["harmless"] or verdict not in ("dangerous", "caution"):
             missed.append(f"{label}: {verdict}")

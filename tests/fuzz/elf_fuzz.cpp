@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   try {
     CompiledModel model;
-    read_compiled_source(as_text(bytes), model);
+    DescriptionBudget budget(size);
+    read_compiled_source(as_text(bytes), model, budget);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kInternal) std::abort();
   }

@@ -108,8 +108,61 @@ def write_flatbuffers():
         torch.jit.save_jit_module_to_flatbuffer(module, str(folder / f"{name}.ff"))
 
 
+def without_checksums(data):
+    """The archive with zeros for its checksums, which a fuzzer could not guess."""
+    data = bytearray(data)
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
+        for entry in archive.infolist():
+            data[entry.header_offset + 14 : entry.header_offset + 18] = bytes(4)
+    at = 0
+    while (at := data.find(b"PK\x01\x02", at)) >= 0:
+        data[at + 16 : at + 20] = bytes(4)
+        at += 4
+    return bytes(data)
+
+
+def zipped(records):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in records.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return without_checksums(buffer.getvalue())
+
+
+def write_packages():
+    """A torch.package with a script module, and what else is judged with what lies inside of it."""
+    import torch.package
+
+    torch.package.package_exporter._gate_torchscript_serialization = False
+    buffer = io.BytesIO()
+    with torch.package.PackageExporter(buffer) as exporter:
+        exporter.save_pickle("m", "m.pkl", {"a": torch.jit.script(FlatState())})
+    with zipfile.ZipFile(buffer) as archive:
+        names = {name: archive.read(name) for name in archive.namelist()}
+        package = zipped({f"p/{name.split('/', 1)[1]}": data for name, data in names.items() if not name.endswith(".debug_pkl")})
+    (CORPUS / "package").mkdir(parents=True, exist_ok=True)
+    (CORPUS / "package" / "script.pt").write_bytes(package)
+    compiled = {
+        "m/archive_format": b"pt2",
+        "m/archive_version": b"0",
+        "m/data/aotinductor/model/x.wrapper.so": (CORPUS / "elf" / "model.so").read_bytes(),
+        "m/data/aotinductor/model/x.wrapper.cpp": b'inputs_info_[0].name = "a";\nconstants_info_[0].name = "b";\n',
+        "m/data/aotinductor/model/x.wrapper_metadata.json": b'{"AOTI_DEVICE_KEY": "cpu"}',
+    }
+    inner = io.BytesIO()
+    torch.save({"a": torch.ones(2), "s": torch.eye(2).to_sparse_csr()}, inner)
+    with zipfile.ZipFile(inner) as archive:
+        inner = zipped({name: archive.read(name) for name in archive.namelist() if not name.startswith("archive/.")})
+    (CORPUS / "check").mkdir(parents=True, exist_ok=True)
+    (CORPUS / "check" / "compiled.pt2").write_bytes(zipped(compiled))
+    (CORPUS / "check" / "saved.pt").write_bytes(inner)
+    (CORPUS / "check" / "inside.pt2").write_bytes(zipped({"m/archive_format": b"pt2", "m/archive_version": b"0", "m/data/weights/model.pt": inner, "m/models/model.json": b"{}"}))
+    (CORPUS / "check" / "evil.pt").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
+
+
 def main():
     write_flatbuffers()
+    write_packages()
     modules = {
         "values": torch.jit.script(Values()),
         "state": torch.jit.script(State()),

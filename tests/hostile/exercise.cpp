@@ -11,6 +11,7 @@
 #include "flambeau/tensor/elements/compare.h"
 #include "flambeau/tensor/elements/statistics.h"
 #include "hostile/exercise_program.h"
+#include "hostile/exercise_script.h"
 
 namespace flambeau::hostile {
 namespace {
@@ -91,16 +92,19 @@ void extract_all(const std::shared_ptr<Mapping>& mapping) {
   }
 }
 
-bool is_program(const std::shared_ptr<Mapping>& mapping) {
-  FileKind kind = FileKind::kUnknown;
-  attempt([&] { kind = recognize(mapping); });
+bool is_program(FileKind kind) {
   return kind == FileKind::kPt2 || kind == FileKind::kPt2OldLayout || kind == FileKind::kProgramJson;
+}
+bool is_script(FileKind kind) {
+  return kind == FileKind::kTorchScript || kind == FileKind::kTorchScriptMobile ||
+         kind == FileKind::kMobileFlatBuffer || kind == FileKind::kTorchPackage;
 }
 
 }  // namespace
 
 std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
-  attempt([&] { recognize(mapping); });
+  FileKind kind = FileKind::kUnknown;
+  attempt([&] { kind = recognize(mapping); });
   attempt([&] { inspect_file(mapping); });
   attempt([&] { extract_all(mapping); });
   attempt([&] { check_file(mapping); });
@@ -116,7 +120,8 @@ std::optional<ErrorCode> exercise(const std::shared_ptr<Mapping>& mapping) {
     });
   });
   if (!refused && !is_large) attempt([&] { convert_and_write(mapping); });
-  if (is_program(mapping)) return exercise_package(mapping);
+  if (is_program(kind)) return exercise_package(mapping);
+  if (is_script(kind)) exercise_script(mapping);
   return refused;
 }
 

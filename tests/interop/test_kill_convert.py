@@ -72,8 +72,8 @@ def test_shards_killed_at_random_moments(flambeau, tmp_path):
         if time.monotonic() - start > 25:
             break
         process = subprocess.Popen([flambeau.path, *arguments, tmp_path / f"{1 + number % 2}.pt", out])
-        # Longer from time to time: on a busy machine the usual may not be enough.
-        time.sleep(generator.uniform(0, 1.2 if number % 8 else 6) * usual)
+        # Longer from time to time, for either model: on a busy machine the usual may not be enough.
+        time.sleep(generator.uniform(0, 1.2 if number % 7 else 6) * usual)
         process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         found = model_in(out)

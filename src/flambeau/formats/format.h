@@ -37,6 +37,13 @@ struct WeightWriter {
   bool keeps_structure = false;
 };
 
+// A file inside of a file that an index names.
+struct FilePart {
+  std::string file;
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
 struct Format {
   std::string_view name = {};         // for scripts: "torch_save"
   std::string_view description = {};  // for people: "a torch.save file (zip)"
@@ -56,6 +63,8 @@ struct Format {
   std::string_view model_file = {};
   // Of an index, whose weights are in other files: which these are. They are looked for beside it.
   std::vector<std::string> (*files_beside)(const std::shared_ptr<Mapping>& mapping) = nullptr;
+  // What lies where in them, if they are no files of a known kind themselves; by file and place.
+  std::vector<FilePart> (*parts_beside)(const std::shared_ptr<Mapping>& mapping) = nullptr;
   WeightWriter writer = {};
 
   // The exported programs; nothing for a kind without any.

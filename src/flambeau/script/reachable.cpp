@@ -3,6 +3,8 @@
 #include <deque>
 #include <unordered_set>
 
+#include "flambeau/script/operators/native_classes.h"
+
 namespace flambeau::script {
 namespace {
 
@@ -26,7 +28,8 @@ class Reach {
   }
   void add(const Class& type) {
     if (!classes_.insert(type.qualified_name()).second) return;
-    if (type.is_interface()) return;
+    // Methods of those have no code here.
+    if (type.is_interface() || is_native_class(type.qualified_name())) return;
     for (const auto* functions : {&type.methods, &type.forward_pre_hooks, &type.forward_hooks}) {
       for (const std::shared_ptr<Function>& function : *functions) add(function);
     }

@@ -229,10 +229,10 @@ class Reader {
         break;
       case 27:  // DT_INIT_ARRAYSZ
       case 33:  // DT_PREINIT_ARRAYSZ
-        library_.initializers += value / 8;
+        library_.initializers += std::min(value / 8, kMostSymbols);  // never back to 0
         break;
       case 28:  // DT_FINI_ARRAYSZ
-        library_.finalizers += value / 8;
+        library_.finalizers += std::min(value / 8, kMostSymbols);
         break;
       case 30:  // DT_FLAGS
         if ((value & 4) != 0) library_.has_text_relocations = true;
@@ -383,7 +383,8 @@ class Reader {
       uint64_t one = sum(place, in.le<uint32_t>("version"), "the place of a version");
       const auto next = in.le<uint32_t>("version");
       for (uint16_t k = 0; k < count; ++k) {
-        if (library_.versions.size() >= kMostSymbols) fail_limit("too many versions are asked for");
+        // Each has 16 bytes of its own, unless they are read again and again.
+        if (library_.versions.size() >= bytes().size() / 16) fail_limit("too many versions are asked for");
         ByteReader entry = at(one, 16);
         entry.skip(8, "version");
         library_.versions.push_back({library, text_at(entry.le<uint32_t>("version"), "a version's name")});

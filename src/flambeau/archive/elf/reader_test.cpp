@@ -123,6 +123,23 @@ TEST(Elf, BoundsTheNamesItReads) {
   EXPECT_EQ(error_of(bytes), "names of symbols are longer than the file");
 }
 
+// Thousands of lists of versions in the same few bytes.
+TEST(Elf, BoundsTheVersionsItReads) {
+  TestLibrary library;
+  library.exports = {std::string(4096, '\0')};
+  std::string bytes = library.bytes();
+  const size_t place = 64 + 3 * 56 + 64;  // in the zeros
+  library.entries = {{0x6ffffffe, place}, {0x6fffffff, 4096}};
+  bytes = library.bytes();
+  for (size_t at = place; at < place + 2048; at += 16) {
+    bytes = with<uint16_t>(std::move(bytes), at + 2, 60000);
+    bytes = with<uint32_t>(std::move(bytes), at + 12, 16);
+  }
+  // Each begins with itself, and its next version is the next list.
+  for (size_t at = place; at < place + 2048; at += 16) bytes = with<uint32_t>(std::move(bytes), at + 8, 16);
+  EXPECT_EQ(error_of(bytes), "too many versions are asked for");
+}
+
 TEST(Elf, NeverReadsBeyondTheFile) {
   const std::string good = TestLibrary{.needed = {"libc.so.6"},
                                        .imports = {"malloc", "free"},

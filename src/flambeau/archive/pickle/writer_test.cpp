@@ -154,6 +154,8 @@ TEST(PickleWriterTorch, RefusesWhatPyTorchCannotWrite) {
   Node* call = tree.call(tree.global("collections", "OrderedDict"), tree.tuple());
   tree.set_item(call, tree.none(), tree.none());
   EXPECT_EQ(failure_of([&] { write_torch(*call); }).code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(failure_of([&] { write_torch(*tree.string("a\xc3")); }).text,
+            "'a\\xc3' is not UTF-8, as texts in files are");
 }
 
 }  // namespace

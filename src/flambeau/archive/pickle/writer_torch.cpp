@@ -10,6 +10,7 @@
 #include "flambeau/archive/pickle/emit.h"
 #include "flambeau/archive/pickle/writer.h"
 #include "flambeau/base/error.h"
+#include "flambeau/base/utf8.h"
 
 namespace flambeau::pickle {
 namespace {
@@ -269,6 +270,11 @@ uint32_t TorchWriter::save_string(std::string_view text) {
   if (!is_new) {
     emit_get(out_, place->second);
     return place->second;
+  }
+  // A script may have cut one in the middle of a character; no reader of ours would take it.
+  if (!is_valid_utf8(text)) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("'{}' is not UTF-8, as texts in files are", printable(text, 40)));
   }
   if (text.size() <= UINT32_MAX) {
     emit(out_, Opcode::kBinUnicode);

@@ -14,6 +14,8 @@
 #include "flambeau/formats/compiled.h"
 #include "flambeau/formats/compiled/compiled_records.h"
 #include "flambeau/formats/compiled/compiled_source.h"
+#include "flambeau/formats/description_budget.h"
+#include "flambeau/formats/record_pickle.h"
 
 namespace flambeau {
 namespace {
@@ -73,11 +75,15 @@ Version version_of(std::string_view text) {
   return version;
 }
 
-void describe(const elf::Library& elf, CompiledLibrary& library) {
+void describe(const elf::Library& elf, CompiledLibrary& library, DescriptionBudget& budget) {
   library.machine = elf.machine;
   library.is_shared = elf.is_shared;
-  for (const std::string_view name : elf.needed) library.needed.emplace_back(name);
-  for (const std::string_view path : elf.search_paths) library.search_paths.emplace_back(path);
+  const auto add = [&](std::string_view name, std::vector<std::string>& list) {
+    budget.charge(64 + 2 * name.size());
+    list.emplace_back(name);
+  };
+  for (const std::string_view name : elf.needed) add(name, library.needed);
+  for (const std::string_view path : elf.search_paths) add(path, library.search_paths);
   std::map<std::string, std::pair<std::vector<uint32_t>, std::string>> newest;
   for (const elf::VersionNeed& need : elf.versions) {
     Version version = version_of(need.version);
@@ -88,9 +94,9 @@ void describe(const elf::Library& elf, CompiledLibrary& library) {
   for (const auto& [family, best] : newest) library.versions.push_back(best.second);
   for (const elf::Symbol& symbol : elf.imports) {
     if (is_of_host(symbol.name)) {
-      library.host_functions.emplace_back(symbol.name);
+      add(symbol.name, library.host_functions);
     } else if (std::ranges::find(kSystemFunctions, symbol.name) != std::end(kSystemFunctions)) {
-      library.system_functions.emplace_back(symbol.name);
+      add(symbol.name, library.system_functions);
     } else {
       ++library.other_imports;
     }
@@ -105,12 +111,14 @@ void describe(const elf::Library& elf, CompiledLibrary& library) {
 
 class ModelsReader {
  public:
-  explicit ModelsReader(const RecordArchive& archive) : archive_(archive) {}
+  explicit ModelsReader(const RecordArchive& archive)
+      : archive_(archive), texts_(archive.zip()), budget_(archive.zip().mapping()->size()) {}
 
   std::vector<CompiledModel> run() {
     for (const std::string_view name : archive_.names()) {
       const std::optional<CompiledRecord> record = compiled_record(name);
       if (!record) continue;
+      budget_.charge(64 + name.size());
       CompiledModel& model = models_[std::string(record->model)];
       model.name = record->model;
       try {
@@ -137,7 +145,7 @@ class ModelsReader {
     } else if (file.ends_with("_metadata.json")) {
       read_metadata(model, name);
     } else if (file.ends_with(".wrapper.cpp") || (file.ends_with(".cpp") && !file.ends_with(".kernel.cpp"))) {
-      read_compiled_source(archive_.read_text(name), model);
+      read_compiled_source(archive_.read_text(name), model, budget_);
     }
   }
 
@@ -155,7 +163,7 @@ class ModelsReader {
         inflated = read_modest_record(archive_.zip(), entry);
         bytes = inflated;
       }
-      describe(elf::read(bytes), library);
+      describe(elf::read(bytes), library, budget_);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kCancelled) throw;
       library.problem = error.message();
@@ -163,22 +171,26 @@ class ModelsReader {
   }
 
   void read_metadata(CompiledModel& model, const std::string& name) {
-    const json::Value value = json::parse(archive_.read_text(name));
+    const json::Value value = texts_.read(
+        archive_.get(name),
+        [](std::string_view given, const json::Limits& limits) { return json::parse(given, limits); });
     if (!value.is_object()) {
       model.notes.push_back(fmt::format("{} holds no object", name));
       return;
     }
     for (const auto& [key, text] : value.as_object()) {
-      if (!text.is_string()) continue;
       // The wrapper and each kernel say the same.
-      const auto is_same = [&](const auto& pair) { return pair.first == key; };
-      if (std::ranges::any_of(model.metadata, is_same)) continue;
+      if (!text.is_string() || !keys_.emplace(model.name, key).second) continue;
+      budget_.charge(256 + 2 * (key.size() + text.as_string().size()));
       model.metadata.emplace_back(key, text.as_string());
       if (key == "AOTI_DEVICE_KEY") model.device = text.as_string();
     }
   }
 
   const RecordArchive& archive_;
+  RecordJsonReader texts_;
+  DescriptionBudget budget_;
+  std::set<std::pair<std::string, std::string>> keys_;  // of the metadata, by model
   std::map<std::string, CompiledModel> models_;
   std::set<std::string> flags_;  // models with words for a compiler
 };

@@ -89,22 +89,26 @@ std::optional<Assignment> assignment_of(std::string_view line) {
 
 // They come one after the other; null for one that does not.
 template <typename T>
-T* item_at(std::vector<T>& list, size_t index) {
-  if (index == list.size()) list.emplace_back();
+T* item_at(std::vector<T>& list, size_t index, DescriptionBudget& budget) {
+  if (index == list.size()) {
+    budget.charge(4 * sizeof(T));
+    list.emplace_back();
+  }
   return index < list.size() ? &list[index] : nullptr;
 }
 
-void take_name(std::vector<std::string>& list, const Assignment& given) {
-  if (std::string* const name = item_at(list, given.index)) *name = quoted(given.value);
+void take_name(std::vector<std::string>& list, const Assignment& given, DescriptionBudget& budget) {
+  if (std::string* const name = item_at(list, given.index, budget)) *name = quoted(given.value);
 }
 
-void take(const Assignment& given, CompiledModel& model) {
+void take(const Assignment& given, CompiledModel& model, DescriptionBudget& budget) {
+  budget.charge(2 * given.value.size());
   if (given.table == "inputs" && given.field == "name") {
-    take_name(model.inputs, given);
+    take_name(model.inputs, given, budget);
   } else if (given.table == "outputs" && given.field == "name") {
-    take_name(model.outputs, given);
+    take_name(model.outputs, given, budget);
   } else if (given.table == "constants") {
-    CompiledConstant* const found = item_at(model.constants, given.index);
+    CompiledConstant* const found = item_at(model.constants, given.index, budget);
     if (found == nullptr) return;
     CompiledConstant& constant = *found;
     if (given.field == "name") constant.name = quoted(given.value);
@@ -126,17 +130,19 @@ std::string raw_text(std::string_view value) {
 
 }  // namespace
 
-void read_compiled_source(std::string_view text, CompiledModel& model) {
+void read_compiled_source(std::string_view text, CompiledModel& model, DescriptionBudget& budget) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with("in_spec_ = ")) {
+      budget.charge(2 * line.size());
       model.in_spec = raw_text(line);
     } else if (line.starts_with("out_spec_ = ")) {
+      budget.charge(2 * line.size());
       model.out_spec = raw_text(line);
     } else if (const std::optional<Assignment> found = assignment_of(line)) {
-      take(*found, model);
+      take(*found, model, budget);
     }
   }
 }

@@ -5,11 +5,13 @@
 #include <string_view>
 
 #include "flambeau/formats/compiled.h"
+#include "flambeau/formats/description_budget.h"
 
 namespace flambeau {
 
 // Adds inputs, outputs, weights and the two specs. Lines of any other kind are passed over. Throws
-// Error(kLimit) for more of them than a model has.
-void read_compiled_source(std::string_view text, CompiledModel& model);
+// Error(kLimit) for more of them than a model has, or
+// than the budget has room for.
+void read_compiled_source(std::string_view text, CompiledModel& model, DescriptionBudget& budget);
 
 }  // namespace flambeau

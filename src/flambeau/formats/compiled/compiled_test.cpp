@@ -132,11 +132,12 @@ TEST(Compiled, SourcesWithFlagsAreCompiledByLoading) {
 
 TEST(Compiled, SourcesOfStrangersAreOnlyRead) {
   CompiledModel model;
-  read_compiled_source("inputs_info_[0].name\ninputs_info_[x].name = 3;\n_info_[0]. = ;\nin_spec_ = ;",
-                       model);
+  DescriptionBudget budget(100);
+  read_compiled_source("inputs_info_[0].name\ninputs_info_[x].name = 3;\n_info_[0]. = ;\nin_spec_ = ;", model,
+                       budget);
   EXPECT_EQ(model.inputs.size(), 0U);
   EXPECT_EQ(model.in_spec, "");
-  EXPECT_THROW(read_compiled_source("inputs_info_[99999999].name = \"x\";", model), std::exception);
+  EXPECT_THROW(read_compiled_source("inputs_info_[99999999].name = \"x\";", model, budget), std::exception);
 }
 
 }  // namespace

@@ -131,11 +131,7 @@ class DistributedIndexReader {
   }
 
  private:
-  struct Place {
-    size_t file;
-    uint64_t offset;
-    uint64_t length;
-  };
+  using Place = DistributedIndex::Saved;
   using Key = std::pair<std::string, std::vector<int64_t>>;  // a tensor and where in it
 
   void read_places(const Node& storage) {
@@ -195,8 +191,8 @@ class DistributedIndexReader {
   }
 
   // A few bytes must not become many tensors.
-  void need_disjoint() const {
-    std::vector<Place> places;
+  void need_disjoint() {
+    std::vector<Place>& places = index_.saved;
     for (const auto& [key, place] : places_) places.push_back(place);
     std::ranges::sort(places, {}, [](const Place& place) { return std::pair(place.file, place.offset); });
     for (size_t i = 1; i < places.size(); ++i) {

@@ -126,6 +126,25 @@ TEST(PackageSafety, RecordsThatHaveNoPlace) {
   EXPECT_EQ(found("extra/notes", "abc"), Texts());
 }
 
+// What PyTorch finds under torch.ops without it being an operator, and a function that imports.
+TEST(PackageSafety, TargetsThatReachPython) {
+  const auto found = [](const std::string& target) {
+    Records records = Records::golden("weights.tied");
+    std::string text(records.text("models/model.json"));
+    const size_t at = text.find("torch.ops.");
+    text.replace(at, text.find('"', at) - at, target);
+    records.set("models/model.json", text);
+    return check_file(records.file()).verdict(Opening::kModel).outcome;
+  };
+  for (const char* target : {"torch.export.custom_ops._call_custom_autograd_function_in_pre_dispatch",
+                             "torch.ops.import_module.__self__.import_module", "torch.ops.load_library.f.g",
+                             "torch.ops.quantized.__class__.mro", "torch.ops.aten.add.__call__",
+                             "torch.ops.mine.add.__call__", "torch.ops.__class__.a.b"}) {
+    EXPECT_EQ(found(target), Outcome::kDangerous) << target;
+  }
+  EXPECT_EQ(found("torch.ops.image.write_file.default"), Outcome::kCaution);
+}
+
 TEST(PackageSafety, TextsThatPyTorchEvaluates) {
   const auto found = [](std::string_view from, std::string_view to) {
     Records records = Records::golden("weights.tied");

@@ -56,13 +56,33 @@ class Finder {
     if (rebuilt == nullptr) return;
     const Tensor& tensor = rebuilt->tensor;
     budget_.charge(tensor, "");
+    if (tensor.layout() != Layout::kStrided) check_indices(tensor);
     if (!lays_out(node)) return;
     // Of at most 16 bytes, the largest element.
-    const uint64_t most = (ExpansionBudget::kFree + ExpansionBudget::kFactor * file_size_) / 16;
+    const uint64_t most = most_laid_out() / 16;
     if (static_cast<uint64_t>(tensor.element_count()) > most) {
       add(fmt::format("makes room for {} elements, which the file does not hold", tensor.element_count()));
     }
   }
+
+  // PyTorch believes the indices of a sparse tensor: those outside of it are read and written outside of
+  // memory.
+  void check_indices(const Tensor& tensor) {
+    const SparseParts& parts = *tensor.sparse_parts();
+    for (const Tensor* part : {&parts.indices, &parts.compressed_indices, &parts.plain_indices}) {
+      if (!part->defined()) continue;
+      if (part->is_meta()) return;
+      const auto count = static_cast<uint64_t>(part->element_count());
+      if (count > (most_laid_out() - indices_) / sizeof(int64_t)) {
+        throw Error(ErrorCode::kLimit,
+                    fmt::format("the indices of {} are more than the file holds", tensor.summary()));
+      }
+      indices_ += count * sizeof(int64_t);
+    }
+    validate_sparse_indices(tensor);
+  }
+
+  uint64_t most_laid_out() const { return ExpansionBudget::kFree + ExpansionBudget::kFactor * file_size_; }
 
   void add(std::string problem) {
     if (std::ranges::find(found_, problem) == found_.end()) found_.push_back(std::move(problem));
@@ -73,6 +93,7 @@ class Finder {
   DescriptionBudget budget_;
   uint64_t file_size_;
   size_t most_;
+  uint64_t indices_ = 0;  // bytes of those that were looked at
   std::vector<std::string> found_;
 };
 

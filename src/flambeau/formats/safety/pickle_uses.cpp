@@ -138,13 +138,12 @@ bool fake_tensor(Arguments args) {
 
 using Call = Node::Call;
 
-bool any_state(const Call&) { return true; }
 // Attributes, by name. A pair of None and a dict would set them by setattr().
 bool attributes(const Call& call) { return call.state->is(Kind::kDict); }
-// Four parts would be given to set_(), which grows a storage to what it is asked for.
-bool parameter_state(const Call& call) {
-  return call.state->is(Kind::kDict) || (call.state->is(Kind::kTuple) && call.state->items().size() != 4);
-}
+// Four parts are given to set_(), which grows a storage to what it is asked for: those in a tuple are
+// verified with the tensors, and of a dict its keys would be taken.
+bool tensor_state(const Call& call) { return call.state->is(Kind::kTuple); }
+bool parameter_state(const Call& call) { return tensor_state(call) && call.state->items().size() != 4; }
 
 // Numbers that lie inside of the `size` bytes of an element.
 bool plain_fields(const Node& fields, int64_t size) {
@@ -247,7 +246,7 @@ Form form_of(const Node::GlobalName& name, std::string_view dotted) {
   if (found != std::end(kForms)) return *found;
   if (name.module == "torch._utils") return {dotted, anything};
   // torch.FloatTensor, in the earliest files; numpy.dtypes.Float64DType.
-  if (name.name.ends_with("Tensor")) return {dotted, nothing, any_state};
+  if (name.name.ends_with("Tensor")) return {dotted, nothing, tensor_state};
   if (name.module == "numpy.dtypes") return {dotted, nothing, numpy_type_state};
   return {dotted, nullptr};  // a storage, an element type: named, never called
 }

@@ -89,6 +89,10 @@ TEST(PickleUses, WhatIsDoneToObjects) {
   // set_() grows a storage; a pair of states is set by setattr().
   EXPECT_EQ(misuses("ctorch\nTensor\n)R(NI0\n))tb.").size(), 1U);
   EXPECT_EQ(misuses("ctorch.nn.parameter\nParameter\n)R(NI0\n))tb.").size(), 1U);
+  // Of a dict it would get the keys.
+  EXPECT_EQ(misuses("ctorch.nn.parameter\nParameter\n)R}(NNI0\nN)N(I1\ntNub.").size(), 1U);
+  EXPECT_EQ(misuses("ctorch\nFloatTensor\n)R}(NNI0\nN)N(I1\ntNub.").size(), 1U);
+  EXPECT_EQ(misuses("ctorch\nFloatTensor\n)R(NI0\n))tb."), Texts());  // verified with the tensors
   EXPECT_EQ(misuses("ccollections\nOrderedDict\n)R(N}tb.").size(), 1U);
   EXPECT_EQ(misuses("ctorch\nSize\n(K\x02t\x85R}b."),
             Texts{"changes what torch.Size gave in a way that torch.save never writes"});

@@ -206,6 +206,7 @@ void Checker::judge_beginning(ByteSpan bytes, const Error& error, std::string_vi
 
 // TorchScript finds the classes of its pickles in the archive's own code, whatever their names are.
 GlobalVerdict Checker::verdict_on(const pickle::Node::GlobalName& name) const {
+  if (std::ranges::find(own_names_, name.dotted()) != own_names_.end()) return GlobalVerdict::kData;
   const GlobalVerdict verdict = judge_global(name, format().is_torchscript);
   if (verdict != GlobalVerdict::kUnknown || !archive_ || !format().is_torchscript) return verdict;
   std::string record = fmt::format("code/{}.py", name.module);

@@ -210,7 +210,7 @@ FileKind Checker::check_inner_file(const zip::Entry& entry, const std::shared_pt
   }
   Checker checker(inner, Progress::silent());
   checker.depth_ = depth_ + 1;
-  checker.is_payload_ = true;
+  checker.set_payload();
   SafetyReport report = checker.run();
   report_.pickles_read += report.pickles_read;
   for (Finding& finding : report.findings) {

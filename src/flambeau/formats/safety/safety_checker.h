@@ -26,6 +26,8 @@ class Checker {
       : mapping_(mapping), progress_(progress) {}
 
   SafetyReport run();
+  // What PyTorch gives to torch.load from memory, where it looks for no tar.
+  void set_payload() { is_payload_ = true; }
 
   const std::shared_ptr<Mapping>& mapping() const { return mapping_; }
   ByteSpan bytes() const { return mapping_->bytes(); }
@@ -54,6 +56,9 @@ class Checker {
   void set_refused_by_weights_only() { is_refused_by_weights_only_ = true; }
   // Its pickles were judged from the first byte on, which is what torch.load would read.
   void set_read_from_start() { was_read_from_start_ = true; }
+
+  // Names of the format's own, whose use it checks itself.
+  void set_own_names(std::span<const std::string_view> names) { own_names_ = names; }
 
   // An index is judged without the files that it names.
   void check_files_beside(std::span<const std::string> names);
@@ -110,10 +115,11 @@ class Checker {
   Progress& progress_;
   SafetyReport report_;
   std::shared_ptr<const RecordArchive> archive_;
+  std::span<const std::string_view> own_names_;
   std::set<std::pair<std::string, std::string>> seen_;  // records and names
   bool is_refused_by_weights_only_ = false;
   bool was_read_from_start_ = false;
-  bool is_payload_ = false;  // PyTorch reads it from memory, where it looks for no tar
+  bool is_payload_ = false;
   int depth_ = 0;
   // Of the findings beyond those that are listed.
   size_t left_out_ = 0;

@@ -74,6 +74,19 @@ TEST_F(FolderSafety, CodeAndWhatNobodyKnows) {
             "not harmless");
 }
 
+// Python reads more than JSON; and a source is one whatever else it is.
+TEST_F(FolderSafety, SettingsAndSourcesInDisguise) {
+  std::filesystem::remove(folder_ / "model/README.md");
+  put("config.json", R"({"a": 1, "a": 2, "auto_map": {"AutoModel": "modeling.Model"}})");
+  put("modeling.py", "cos\nsystem\n(S'true'\ntR.");
+  EXPECT_EQ(verdict(),
+            "danger modeling.py: unpickling would import and call os.system, which can run anything\n"
+            "caution config.json: may name code that whoever trusts the folder's code would run\n"
+            "caution modeling.py: source code, which whoever trusts the folder's code would run\n"
+            "info config.json: is no file of a model: a text\n"
+            "not harmless");
+}
+
 TEST_F(FolderSafety, AShardThatIsNotThere) {
   std::filesystem::remove(folder_ / "model/model-00002-of-00002.safetensors");
   EXPECT_NE(verdict().find("caution model.safetensors.index.json: leads to "

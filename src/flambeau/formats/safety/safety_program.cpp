@@ -19,20 +19,11 @@ constexpr std::string_view kRulesOfTrust[] = {"unsafe-name",      "unsafe-guard"
                                               "malformed-target", "unknown-function", "range-constraint"};
 
 // Whose operators reach beyond the program's own tensors.
-constexpr std::string_view kWorldlySpaces[] = {"prim",
-                                               "c10d",
-                                               "c10d_functional",
-                                               "_c10d_functional",
-                                               "_dtensor",
-                                               "symm_mem",
-                                               "profiler",
-                                               "inductor",
-                                               "streams",
-                                               "fsdp",
-                                               "static_runtime",
-                                               "_test",
-                                               "debug_mode_ops",
-                                               "_c10d_functional_autograd"};
+constexpr std::string_view kWorldlySpaces[] = {
+    "prim", "c10d", "c10d_functional", "_c10d_functional", "_dtensor", "symm_mem", "profiler", "inductor",
+    "streams", "fsdp", "static_runtime", "_test", "debug_mode_ops", "_c10d_functional_autograd",
+    // of torchvision, torchaudio and torchcodec: files and streams
+    "image", "video_reader", "torchaudio", "torchcodec_ns"};
 constexpr std::string_view kPlainSpaces[] = {"aten",
                                              "prims",
                                              "quantized",
@@ -49,6 +40,12 @@ constexpr std::string_view kPlainSpaces[] = {"aten",
                                              "inductor_prims",
                                              "quantization",
                                              "onnx_symbolic"};
+
+// The function that programs with an autograd function of somebody's own call.
+constexpr std::string_view kImporter =
+    "torch.export.custom_ops._call_custom_autograd_function_in_pre_dispatch";
+constexpr std::string_view kMembersOfTorchOps[] = {"import_module", "load_library", "loaded_libraries",
+                                                   "_dir", "higher_order"};
 
 template <size_t kCount>
 bool contains(const std::string_view (&list)[kCount], std::string_view name) {
@@ -102,19 +99,41 @@ class ProgramChecker {
   }
 
   void check_target(const graph::Target& target) {
-    if (target.kind() != graph::TargetKind::kOperator || !targets_.insert(target.text()).second) return;
+    const bool is_function = target.kind() == graph::TargetKind::kFunction;
+    const bool is_operator = target.kind() == graph::TargetKind::kOperator;
+    if ((!is_function && !is_operator) || !targets_.insert(target.text()).second) return;
+    if (is_function) {
+      if (target.text() != kImporter) return;  // the verifier knows the others
+      return report_(
+          Severity::kDanger,
+          fmt::format("running it calls {}, which imports the module that the program names", target.text()));
+    }
     const OperatorName* const name = target.op();
+    if (is_pythons_own(target)) {
+      return report_(Severity::kDanger,
+                     fmt::format("{} is no operator: PyTorch would take it for an attribute of Python's",
+                                 printable(target.text())));
+    }
     const std::string_view space = name->name_space();
     if (touches_files(name->name)) {
       report_(Severity::kDanger,
               fmt::format("running it calls {}, which reads or writes files", name->to_string()));
-    } else if (contains(kWorldlySpaces, space) || space.starts_with("__")) {
+    } else if (contains(kWorldlySpaces, space)) {
       report_(Severity::kCaution,
               fmt::format("running it calls {}, which acts on more than the program's own tensors",
                           printable(name->to_string())));
     } else if (!contains(kPlainSpaces, space)) {
       strangers_.insert(name->to_string());
     }
+  }
+
+  // PyTorch finds an operator by its name as attributes of attributes, torch.ops.x.y.z. Those that every
+  // object of Python's has lead elsewhere, and so do the methods of torch.ops.
+  bool is_pythons_own(const graph::Target& target) const {
+    const std::string_view text = target.text();
+    const bool is_known = !schemas_.overloads(target.op()->name).empty();
+    return text.find(".__", is_known ? text.rfind('.') : 0) != std::string_view::npos ||
+           contains(kMembersOfTorchOps, target.op()->name_space());
   }
 
   // In any of its forms.

@@ -240,6 +240,27 @@ TEST(Safety, TensorsThatNothingHolds) {
             "hold\n");
 }
 
+// PyTorch believes the indices, which are among the values.
+TEST(Safety, IndicesOutsideOfASparseTensor) {
+  const auto part = [](const char* type, const char* name, const char* sizes, const char* strides) {
+    return std::string("ctorch._utils\n_rebuild_tensor_v2\n((Vstorage\nctorch\n") + type + "Storage\nV" +
+           name + "\nVcpu\nI2\ntQI0\n" + sizes + strides + "I00\nccollections\nOrderedDict\n)RtR";
+  };
+  const auto verdict_on_index = [&](char index) {
+    TorchFileBuilder file;
+    file.record("data/0", std::string(8, 0) + index + std::string(7, 0));
+    file.record("data/1", std::string(8, 0));
+    const std::string parts =
+        part("Long", "0", "(I1\nI2\nt", "(I2\nI1\nt") + part("Float", "1", "(I2\nt", "(I1\nt");
+    return verdict(check_file(
+        file.with_pickle("\x80\x02}Va\nctorch._utils\n_rebuild_sparse_tensor\n(ctorch\nsparse_coo\n(" +
+                         parts + "(I3\ntttRs.")));
+  };
+  EXPECT_EQ(verdict_on_index(2), "");
+  EXPECT_NE(verdict_on_index(3).find("has index 3 in dimension 0, whose size is 3"), std::string::npos)
+      << verdict_on_index(3);
+}
+
 TEST(Safety, AMemoOfGaps) {
   EXPECT_EQ(verdict_on("\x80\x02}p5\n."), "");
   EXPECT_EQ(verdict_on("\x80\x02}p2147483647\n."),

@@ -9,6 +9,7 @@
 
 #include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
+#include "flambeau/formats/record_pickle.h"
 #include "flambeau/tensor/elements/byte_order.h"
 
 namespace flambeau::script {
@@ -107,7 +108,11 @@ class Reader {
       : archive_(archive), is_big_endian_(archive->byteorder() == ByteOrder::kBig) {}
 
   JsonModule read() {
-    const json::Value parsed = json::parse(archive_->read_text(kRecord));
+    const json::Value parsed =
+        RecordJsonReader(archive_->zip())
+            .read(archive_->get(kRecord), [](std::string_view text, const json::Limits& limits) {
+              return json::parse(text, limits);
+            });
     const Message model(parsed, "the model");
     for (const json::Value& item : model.items("tensors")) tensors_.push_back(&item);
     const json::Value* const main = model.find("mainModule", "main_module");

@@ -143,12 +143,12 @@ IValue ScriptArchive::read_data(ValueReader& reader) const {
 }
 
 IValue ScriptArchive::read_traced_inputs(ValueReader& reader) const {
-  constexpr std::string_view kRecord = "traced_inputs.pkl";
-  const zip::Entry* entry = records_->find(kRecord);
+  constexpr std::string_view kTracedInputs = "traced_inputs.pkl";
+  const zip::Entry* entry = records_->find(kTracedInputs);
   if (entry == nullptr) return {};
-  const pickle::Tree tree = read_record_pickle(records_->zip(), *entry, kRecord);
+  const pickle::Tree tree = read_record_pickle(records_->zip(), *entry, kTracedInputs);
   SizesAlone storages;
-  return with_location("record", kRecord, [&] { return reader.read(*tree.root(), storages); });
+  return with_location("record", kTracedInputs, [&] { return reader.read(*tree.root(), storages); });
 }
 
 }  // namespace flambeau::script

@@ -112,7 +112,7 @@ constinit const Format kTorchScriptMobileFormat = {
     .has_structure = true,
     .is_torchscript = true,
     .inspect = inspect_module,
-    .note = "the bytecode (bytecode.pkl) is listed, not decoded",
+    .note = "'flambeau convert --script' makes code of its bytecode, 'flambeau opnames' lists its operators",
     .openings = bit(Opening::kModel),
     .check = check_torchscript,
 };

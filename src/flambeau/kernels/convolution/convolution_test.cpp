@@ -219,6 +219,21 @@ void check_all(DType dtype) {
         shape.padding = {0, 2, 9};
         shape.out_channels = 14;
         check<T>(shape, true);
+        shape = {.dtype = dtype,  // many filters over one channel: long windows far apart
+                 .transposed = transposed,
+                 .batch = 2,
+                 .in_channels = 1,
+                 .out_channels = 40,
+                 .input = {1, 1, 90},
+                 .kernel = {1, 1, 30},
+                 .stride = {1, 1, 15},
+                 .padding = {0, 0, 5},
+                 .input_order = input_order,
+                 .output_order = output_order};
+        check<T>(shape, true);
+        shape.stride[2] = 1;
+        shape.input[2] = 30;
+        check<T>(shape, false);
       }
     }
   }

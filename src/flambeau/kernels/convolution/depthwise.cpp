@@ -188,12 +188,23 @@ class Depthwise : public Convolution::Prepared {
   std::vector<T> weights_, bias_;
 };
 
+// Many filters over one channel are a matrix, and better taken as one where the loop along a row cannot use
+// vectors: rows are short, or far apart.
+bool are_rows_of_a_matrix(const ConvolutionShape& shape) {
+  constexpr int64_t kManyFilters = 8;
+  constexpr int64_t kShortRow = 16;
+  if (shape.out_channels / shape.groups < kManyFilters) return false;
+  if (shape.stride == Spatial{1, 1, 1}) return shape.output_size() < kShortRow;
+  return shape.stride[2] > 2 || shape.output()[2] < kShortRow;
+}
+
 }  // namespace
 
 bool is_depthwise(const ConvolutionShape& shape) {
   const Compute compute = compute_type(shape.dtype);
   if (compute != Compute::kFloat && compute != Compute::kDouble) return false;
   if (shape.groups != shape.in_channels || shape.input_order != shape.output_order) return false;
+  if (are_rows_of_a_matrix(shape)) return false;
   return shape.input_order == ImageOrder::kChannelsFirst || shape.out_channels == shape.in_channels;
 }
 

@@ -9,6 +9,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/ops/reduce/fold_loops.h"
 
 namespace flambeau::ops {
 namespace {
@@ -119,8 +120,24 @@ Info<N> dot_shape(const Info<N>& self, const Info<N>& other) {
   return contiguous<N>(self.dtype, {}, self.device);
 }
 
+// So many elements of a dot are summed without asking whether to stop.
+constexpr size_t kMostAtOnce = 1 << 22;
+
 void dot_kernel(Context& context, const Tensor& self, const Tensor& other, Tensor& out) {
   require_product_type("dot", out.dtype());
+  const auto count = static_cast<size_t>(self.element_count());
+  if (count <= kMostAtOnce && self.is_contiguous() && other.is_contiguous()) {
+    if (out.dtype() == DType::kFloat32) {
+      static const auto dot = FLAMBEAU_PICK(dot_row);
+      *out.mutable_data<float>() = static_cast<float>(dot(self.data<float>(), other.data<float>(), count));
+      return;
+    }
+    if (out.dtype() == DType::kFloat64) {
+      static const auto dot = FLAMBEAU_PICK(dot_row_double);
+      *out.mutable_data<double>() = dot(self.data<double>(), other.data<double>(), count);
+      return;
+    }
+  }
   multiply(context, unsqueezed(self, 0), unsqueezed(other, 1), unsqueezed(unsqueezed(out, 0), 0));
 }
 

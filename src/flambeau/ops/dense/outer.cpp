@@ -16,6 +16,7 @@ namespace flambeau::ops {
 namespace {
 
 struct OuterMultiply {
+  static constexpr Hot kHot = Hot::kMul;
   template <typename T>
   T operator()(T a, T b) const {
     return wrapping_multiply(a, b);

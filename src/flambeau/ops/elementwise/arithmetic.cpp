@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "flambeau/base/error.h"
+#include "flambeau/base/wrapping.h"
 #include "flambeau/ops/mechanism/parts.h"
 
 namespace flambeau::ops {
@@ -41,7 +42,7 @@ struct Mul {
   static constexpr Hot kHot = Hot::kMul;
   template <typename T>
   T operator()(T a, T b) const {
-    return a * b;
+    return wrapping_multiply(a, b);
   }
 };
 
@@ -80,6 +81,7 @@ Body arithmetic(const F& function, const First& self, const Second& other, const
     body.name = body_name<F>(F::kName);
     body.rows = rows;
     body.row = common;
+    body.code = hot_code(F::kHot);
     body.add(stored(self, common));
     body.add(stored(other, common));
     return body;

@@ -32,6 +32,7 @@ struct Pow {
   static constexpr std::string_view kName = "pow";
   static constexpr bool kTakesBool = false;
   static constexpr int kCost = 8;
+  static constexpr std::string_view kFloatCode = "return (T)pow_of(a, b);";
   static void rows(const float* x, const float* e, float* y, size_t n) { vector_math::pow(x, e, y, n); }
   static void rows(const double* x, const double* e, double* y, size_t n) { vector_math::pow(x, e, y, n); }
   template <IntegerNumber T>
@@ -56,7 +57,8 @@ struct Square {
 struct Cube {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_3";
-  template <FloatingNumber T>
+  static constexpr Hot kHot = Hot::kCube;
+  template <ComplexNumber T>
   T operator()(T a) const {
     return a * a * a;
   }
@@ -73,7 +75,8 @@ struct ReciprocalPower {
 struct ReciprocalSquare {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_minus_2";
-  template <FloatingNumber T>
+  static constexpr Hot kHot = Hot::kReciprocalSquare;
+  template <ComplexNumber T>
   T operator()(T a) const {
     return T(1) / (a * a);
   }
@@ -82,6 +85,7 @@ struct Root {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_half";
   static constexpr int kCost = 4;
+  static constexpr std::string_view kCode = "return sqrt_of(a);";
   static void rows(const float* x, float* y, size_t n) { vector_math::sqrt(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::sqrt(x, y, n); }
   template <ComplexNumber T>
@@ -93,6 +97,7 @@ struct ReciprocalRoot {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_minus_half";
   static constexpr int kCost = 4;
+  static constexpr std::string_view kCode = "return rsqrt_of(a);";
   static void rows(const float* x, float* y, size_t n) { vector_math::rsqrt(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::rsqrt(x, y, n); }
   template <ComplexNumber T>

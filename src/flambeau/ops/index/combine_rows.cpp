@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "flambeau/base/wrapping.h"
+#include "flambeau/ops/elementwise/hot_rows.h"
 #include "flambeau/ops/engines/indexing.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/tensor/elements/element_types.h"
@@ -54,6 +55,19 @@ void combine_elements(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t
   }
 }
 
+// Rows that lie packed have a loop for each level of the instruction set.
+template <typename T, HotType kType>
+void add_real(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t from_step, size_t count) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  constexpr size_t kFew = 8;
+  if (count < kFew || to_step != kSize || from_step != kSize)
+    return combine_elements<Combine::kAdd, T>(to, to_step, from, from_step, count);
+  static const Row add = hot_rows(Hot::kAdd, kType).plain;
+  const void* const in[] = {to, from};
+  void* const out[] = {to};
+  add(in, out, count, nullptr);
+}
+
 // Computed in single precision.
 template <Combine kCombine>
 void combine_half_complex(uint8_t* to, int64_t to_step, const uint8_t* from, int64_t from_step,
@@ -74,6 +88,10 @@ void combine_half_complex(uint8_t* to, int64_t to_step, const uint8_t* from, int
 
 template <Combine kCombine>
 CombineRow find(DType dtype) {
+  if constexpr (kCombine == Combine::kAdd) {
+    if (dtype == DType::kFloat32) return add_real<float, HotType::kFloat>;
+    if (dtype == DType::kFloat64) return add_real<double, HotType::kDouble>;
+  }
   if constexpr (kCombine == Combine::kAdd || kCombine == Combine::kMultiply) {
     if (dtype == DType::kComplex32) return combine_half_complex<kCombine>;
     if (dtype == DType::kComplex64) return combine_elements<kCombine, std::complex<float>>;

@@ -10,6 +10,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/norm/row_access.h"
+#include "flambeau/ops/reduce/fold_loops.h"
 
 namespace flambeau::ops {
 namespace {
@@ -89,36 +90,51 @@ Four run(Context& context, const Tensor& weight, const Tensor& indices, const Te
   const auto numbers_in_all = static_cast<size_t>(Size(bags) * features);
   ScratchVector<double> result(numbers_in_all);
   ScratchVector<int64_t> largest(mode == kMax ? numbers_in_all : 0);
-  std::vector<bool> is_empty(bags, true);
-  RowReader<double> reader(table);
-  WorkPoller poll;
   for (size_t i = 0; i < rows.size() && bags > 0; ++i) {
-    poll(features + 1);
-    if (rows[i] < 0 || rows[i] >= weight.sizes()[0]) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {}",
-                      rows[i]));
-    }
-    const auto bag = static_cast<size_t>(in_bags.of_index[i]);
-    if (rows[i] == padding) {
-      --sizes[bag];
-      continue;
-    }
-    const double* const row = reader.read(rows[i] * static_cast<int64_t>(features), features);
-    double* const to = result.data() + bag * features;
-    for (size_t f = 0; f < features; ++f) {
-      if (mode == kMax) {
-        if (is_empty[bag] || row[f] > to[f]) {
+    if (rows[i] >= 0 && rows[i] < weight.sizes()[0]) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {}",
+                            rows[i]));
+  }
+  const auto add_bags = [&](size_t first_bag, size_t last_bag) {
+    static const auto sum = FLAMBEAU_PICK(sum_rows);
+    const bool is_plain_sum = mode != kMax && scale.empty() && table.dtype() == DType::kFloat32;
+    RowReader<double> reader(table);
+    WorkPoller poll;
+    for (size_t bag = first_bag; bag < last_bag; ++bag) {
+      const auto begin = static_cast<size_t>(starts[bag]);
+      const size_t end = begin + static_cast<size_t>(in_bags.sizes[bag]);
+      double* const to = result.data() + bag * features;
+      bool is_empty = true;
+      for (size_t i = begin; i < end; ++i) {
+        poll(features + 1);
+        if (rows[i] == padding) {
+          --sizes[bag];
+          continue;
+        }
+        const int64_t at = rows[i] * static_cast<int64_t>(features);
+        if (is_plain_sum) {
+          sum(to, table.data<float>() + at, 0, 1, features);
+          continue;
+        }
+        const double* const row = reader.read(at, features);
+        if (mode != kMax) {
+          const double factor = scale.empty() ? 1 : scale[i];
+          for (size_t f = 0; f < features; ++f) to[f] += row[f] * factor;
+          continue;
+        }
+        for (size_t f = 0; f < features; ++f) {
+          if (!is_empty && !(row[f] > to[f])) continue;
           to[f] = row[f];
           largest[bag * features + f] = rows[i];
         }
-      } else {
-        to[f] += scale.empty() ? row[f] : row[f] * scale[i];
+        is_empty = false;
       }
     }
-    is_empty[bag] = false;
-  }
+  };
+  const size_t in_a_bag = bags == 0 ? 0 : rows.size() / bags * features;
+  context.pool().for_each_range(bags, std::max<size_t>(static_cast<size_t>(kGrain) / (in_a_bag + 1), 1),
+                                add_bags);
   if (mode == kMean) {
     for (size_t i = 0; i < result.size(); ++i) {
       result[i] /= static_cast<double>(std::max<int64_t>(sizes[i / features], 1));

@@ -22,6 +22,8 @@ struct Moments {
   double sum_row_double(const double* x, size_t count);                                             \
   double sum_squares_row(const float* x, size_t count);                                             \
   double sum_squares_row_double(const double* x, size_t count);                                     \
+  double dot_row(const float* x, const float* y, size_t count);                                     \
+  double dot_row_double(const double* x, const double* y, size_t count);                            \
   float product_row(const float* x, size_t count);                                                  \
   double product_row_double(const double* x, size_t count);                                         \
   void sum_each_row(double* sums, const float* x, int64_t stride, size_t rows, size_t count);       \

@@ -117,6 +117,30 @@ double sum_blocks(const T* x, size_t count) {
   return sum + total(a);
 }
 
+// The sum of x y.
+template <typename V, typename T>
+double dot_blocks(const T* x, const T* y, size_t count) {
+  using B = Block<V, T>;
+  double sum = 0;
+  size_t i = 0;
+  while (i + B::kStep <= count) {
+    const size_t rest = (count - i) / B::kStep * B::kStep;
+    const size_t end = i + (rest < B::kMost ? rest : B::kMost);
+    V sums[B::kUnroll] = {};
+    for (; i < end; i += B::kStep) {
+      for (size_t k = 0; k < B::kUnroll; ++k) {
+        V p, q;
+        load(p, x + i + k * B::kLanes);
+        load(q, y + i + k * B::kLanes);
+        sums[k] += p * q;
+      }
+    }
+    sum += total((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
+  for (; i < count; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  return sum;
+}
+
 // Several products at once, so that none waits for the one before.
 template <typename V, typename T>
 T product_blocks(const T* x, size_t count) {
@@ -306,6 +330,10 @@ void min_rows(float* least, const float* x, int64_t stride, size_t rows, size_t 
   extreme_columns<Smaller>(least, x, stride, rows, columns);
 }
 
+double dot_row(const float* x, const float* y, size_t count) { return dot_blocks<Floats>(x, y, count); }
+double dot_row_double(const double* x, const double* y, size_t count) {
+  return dot_blocks<Doubles>(x, y, count);
+}
 float product_row(const float* x, size_t count) { return product_blocks<Floats>(x, count); }
 double product_row_double(const double* x, size_t count) { return product_blocks<Doubles>(x, count); }
 

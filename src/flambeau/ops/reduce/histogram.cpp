@@ -62,15 +62,22 @@ void run_histc(const Tensor& self, T low, T high, Tensor& out) {
   const T factor = rounded(dtype, static_cast<T>(bins));
   // Counting stops where the type has no next number.
   const double most = dtype == DType::kBFloat16 ? 256 : dtype == DType::kFloat16 ? 2048 : 0x1p53;
-  WorkPoller poll;
-  for (const T value : values) {
-    poll();
-    if (!(value >= low && value <= high)) continue;
-    const T place = rounded(dtype, rounded(dtype, rounded(dtype, value - low) * factor) / range);
-    // Not a number where the range is wider than the type.
-    const auto bin = place >= 0 && place < static_cast<T>(bins) ? static_cast<int64_t>(place) : bins - 1;
-    double& count_here = counts[static_cast<size_t>(std::min(bin, bins - 1))];
-    count_here = std::min(count_here + 1, most);
+  const auto count_all = [&](auto&& round) {
+    WorkPoller poll;
+    for (const T value : values) {
+      poll();
+      if (!(value >= low && value <= high)) continue;
+      const T place = round(round(round(value - low) * factor) / range);
+      // Not a number where the range is wider than the type.
+      const auto bin = place >= 0 && place < static_cast<T>(bins) ? static_cast<int64_t>(place) : bins - 1;
+      double& count_here = counts[static_cast<size_t>(std::min(bin, bins - 1))];
+      count_here = std::min(count_here + 1, most);
+    }
+  };
+  if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) {
+    count_all([&](T x) { return rounded(dtype, x); });
+  } else {
+    count_all([](T x) { return x; });
   }
   store_packed(DType::kFloat64, counts.data(), counts.size(), out.dtype(), out.mutable_data(),
                static_cast<int64_t>(out.element_size()));

@@ -1,4 +1,5 @@
 // Images sampled where a grid says: grid_sampler in two and three dimensions, and grids of affine maps.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -43,17 +44,24 @@ class Sampler {
       taps[0] = {offset(index), 1};
       return 1;
     }
+    // Of each dimension the lower neighbour and the higher one.
+    std::array<std::array<int64_t, 2>, 3> index{};
+    std::array<std::array<T, 2>, 3> weight{};
+    for (size_t d = 0; d < dims; ++d) {
+      const T low = std::floor(position[d]);
+      const int64_t at = as_index(static_cast<double>(low));
+      index[d] = {at, at >= -1 ? at + 1 : at};
+      weight[d] = {low + 1 - position[d], position[d] - low};
+    }
     for (size_t corner = 0; corner < size_t{1} << dims; ++corner) {
-      std::array<int64_t, 3> index{};
-      T weight = 1;
+      std::array<int64_t, 3> at{};
+      T product = 1;
       for (size_t d = 0; d < dims; ++d) {
-        const T low = std::floor(position[d]);
-        const bool is_high = (corner >> (dims - 1 - d) & 1) != 0;
-        index[d] = as_index(static_cast<double>(low));
-        if (is_high && index[d] >= -1) ++index[d];
-        weight *= is_high ? position[d] - low : low + 1 - position[d];
+        const size_t is_high = corner >> (dims - 1 - d) & 1;
+        at[d] = index[d][is_high];
+        product *= weight[d][is_high];
       }
-      taps[corner] = {offset(index), static_cast<double>(weight)};
+      taps[corner] = {offset(at), static_cast<double>(product)};
     }
     return size_t{1} << dims;
   }
@@ -93,6 +101,36 @@ class Sampler {
   Placement placement_;
 };
 
+constexpr size_t kSamples = 64;
+
+// The taps that are inside of the image.
+template <typename T>
+class InsideTaps {
+ public:
+  void set(std::span<const Tap> taps) {
+    count_ = 0;
+    for (const Tap& tap : taps) {
+      if (tap.offset < 0) continue;
+      offsets_[count_] = tap.offset;
+      weights_[count_++] = static_cast<T>(tap.weight);
+    }
+  }
+  T sum(const T* plane) const {
+    T sum = 0;
+    if (count_ == 4) {
+      for (size_t k = 0; k < 4; ++k) sum += plane[offsets_[k]] * weights_[k];
+      return sum;
+    }
+    for (size_t k = 0; k < count_; ++k) sum += plane[offsets_[k]] * weights_[k];
+    return sum;
+  }
+
+ private:
+  size_t count_ = 0;
+  std::array<int64_t, 16> offsets_;
+  std::array<T, 16> weights_;
+};
+
 template <typename T>
 void sample(Context& context, const Tensor& input, const Tensor& grid, int64_t interpolation,
             const Placement& placement, const Tensor& out) {
@@ -109,18 +147,26 @@ void sample(Context& context, const Tensor& input, const Tensor& grid, int64_t i
   const auto grain = static_cast<size_t>(std::max<int64_t>(4096 / (channels + 1), 1));
   context.pool().for_each_range(
       static_cast<size_t>(input.sizes()[0] * samples), grain, [&](size_t begin, size_t end) {
+        // The taps of some samples first, then channel by channel, so that results are written in order.
+        std::array<InsideTaps<T>, kSamples> block;
         std::array<Tap, 16> taps;
-        for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-          const size_t count = sampler.taps(places + i * dims, taps);
-          const int64_t image = i / samples;
+        WorkPoller poll;
+        for (auto first = static_cast<int64_t>(begin); first < static_cast<int64_t>(end);) {
+          const int64_t image = first / samples;
+          const int64_t place = first % samples;
+          const int64_t count =
+              std::min({static_cast<int64_t>(end) - first, samples - place, int64_t{kSamples}});
+          poll(static_cast<size_t>(count * (channels + 1)));
+          for (int64_t i = 0; i < count; ++i) {
+            const size_t found = sampler.taps(places + (first + i) * dims, taps);
+            block[static_cast<size_t>(i)].set(std::span(taps.data(), found));
+          }
           for (int64_t c = 0; c < channels; ++c) {
             const T* const plane = from + (image * channels + c) * pixels;
-            T sum = 0;
-            for (size_t k = 0; k < count; ++k) {
-              if (taps[k].offset >= 0) sum += plane[taps[k].offset] * static_cast<T>(taps[k].weight);
-            }
-            to[(image * channels + c) * samples + i % samples] = sum;
+            T* const row = to + (image * channels + c) * samples + place;
+            for (int64_t i = 0; i < count; ++i) row[i] = block[static_cast<size_t>(i)].sum(plane);
           }
+          first += count;
         }
       });
 }
