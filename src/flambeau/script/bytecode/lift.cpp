@@ -160,13 +160,29 @@ Lifter::Values Lifter::take_above(size_t floor) {
   return taken;
 }
 
-// The other branch is never taken.
+// The other branch is never taken: it is followed all the same, since nothing is believed that was not
+// checked, and thrown away.
 void Lifter::known_branch(bool is_taken, size_t begin, size_t otherwise, size_t behind, int depth) {
   const size_t outer_floor = floor_;
   floor_ = stack_.size();
-  if (is_taken) run_block(begin, otherwise - 1, depth + 1);
-  if (!is_taken) run_block(otherwise, behind, depth + 1);
+  const std::unordered_set<const ir::Value*> unset = unset_;
+  ir::Node* const scratch = graph_->insert(graph_->make(ir::NodeKind::kIf, Values{}, 0));
+  graph_->set_insert_point(*scratch->add_block());
+  const size_t mark = registers_.mark();
+  std::vector<size_t> changed;
+  run_block(is_taken ? otherwise : begin, is_taken ? behind : otherwise - 1, depth + 1);
+  registers_.take_back(mark, changed);
+  const size_t others = take_above(floor_).size();
+  graph_->set_insert_point(scratch);
+  unset_ = unset;
+  run_block(is_taken ? begin : otherwise, is_taken ? otherwise - 1 : behind, depth + 1);
+  const size_t left = available();
+  scratch->destroy();
   floor_ = outer_floor;
+  if (left != others) {
+    corrupt(fmt::format("one branch leaves {} values on the stack, the other {}", is_taken ? left : others,
+                        is_taken ? others : left));
+  }
 }
 
 // JF to the else branch, before which JMP leads behind it.
