@@ -119,10 +119,10 @@ TEST(Random, ProbabilitiesGiveNoComplexNumbers) {
   f.context.generator = &generator;
   const Tensor complex = Tensor::zeros(DType::kComplex64, Dims{3});
   EXPECT_EQ(f.error("aten::bernoulli.Tensor", complex, ramp({3}, 0.25F)),
-            "\"bernoulli_tensor_cpu_self_\" not implemented for 'complex64'");
+            "\"bernoulli_tensor_cpu_self_\" not implemented for 'ComplexFloat'");
   EXPECT_EQ(f.error("aten::bernoulli.p", complex, 0.5),
-            "\"bernoulli_scalar_cpu_\" not implemented for 'complex64'");
-  EXPECT_EQ(f.error("aten::random", complex), "\"random_kernel_cpu\" not implemented for 'complex64'");
+            "\"bernoulli_scalar_cpu_\" not implemented for 'ComplexFloat'");
+  EXPECT_EQ(f.error("aten::random", complex), "\"random_kernel_cpu\" not implemented for 'ComplexFloat'");
 }
 
 TEST(Create, ScalarsHaveNoDimensionToRepeat) {

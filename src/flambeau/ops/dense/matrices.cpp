@@ -10,6 +10,7 @@
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
 #include "flambeau/ops/reduce/fold_loops.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -105,8 +106,8 @@ Info<N> dot_shape(const Info<N>& self, const Info<N>& other) {
     fail("1D tensors expected, but got {}D and {}D tensors", self.dim(), other.dim());
   }
   if (self.dtype != other.dtype) {
-    fail("dot : expected both vectors to have same dtype, but found {} and {}", dtype_name(self.dtype),
-         dtype_name(other.dtype));
+    fail("dot : expected both vectors to have same dtype, but found {} and {}", dtype_word(self.dtype),
+         dtype_word(other.dtype));
   }
   if (!(self.sizes[0] == other.sizes[0])) {
     const std::string a = number_text(self.sizes[0]);
@@ -196,8 +197,8 @@ template <typename N>
 Info<N> baddbmm_shape(const Info<N>& self, const Info<N>& batch1, const Info<N>& batch2, Scalar, Scalar) {
   Info<N> out = bmm_shape(batch1, batch2);
   if (self.dtype != batch1.dtype) {
-    fail("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}", dtype_name(self.dtype),
-         dtype_name(batch1.dtype), dtype_name(batch2.dtype));
+    fail("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}", dtype_type_name(self.dtype),
+         dtype_type_name(batch1.dtype), dtype_type_name(batch2.dtype));
   }
   require_expands(self, out.sizes);
   return out;

@@ -11,6 +11,7 @@
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -160,8 +161,8 @@ void require_product_type(std::string_view what, DType dtype) {
 void require_same_type(DType left, DType right) {
   if (left == right) return;
   throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("expected m1 and m2 to have the same dtype, but got: {} != {}", dtype_name(left),
-                          dtype_name(right)));
+              fmt::format("expected m1 and m2 to have the same dtype, but got: {} != {}",
+                          dtype_type_name(left), dtype_type_name(right)));
 }
 
 void require_factors(DType dtype, const Scalar& beta, const Scalar& alpha) {

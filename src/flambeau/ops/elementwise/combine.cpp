@@ -4,6 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -50,9 +51,9 @@ Body addcdiv(const Tensor& self, const Tensor& a, const Tensor& b, Scalar value,
 }
 void require_same(const Tensor& self, const Tensor& end) {
   if (self.dtype() == end.dtype()) return;
-  throw Error(ErrorCode::kInvalidArgument, "expected dtype " + std::string(dtype_name(self.dtype())) +
+  throw Error(ErrorCode::kInvalidArgument, "expected dtype " + std::string(dtype_type_name(self.dtype())) +
                                                " for `end` but got dtype " +
-                                               std::string(dtype_name(end.dtype())));
+                                               std::string(dtype_type_name(end.dtype())));
 }
 template <typename Weight>
 Body between(const Tensor& self, const Tensor& end, const Weight& weight, const Tensor& out) {

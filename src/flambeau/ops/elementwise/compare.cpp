@@ -6,6 +6,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -101,8 +102,8 @@ Body is_real(const Tensor& self, const Tensor& out) {
 Tensor is_close(Context& context, const Tensor& self, const Tensor& other, double rtol, double atol,
                 bool equal_nan) {
   if (self.dtype() != other.dtype()) {
-    throw Error(ErrorCode::kInvalidArgument, std::string(dtype_name(self.dtype())) + " did not match " +
-                                                 std::string(dtype_name(other.dtype())));
+    throw Error(ErrorCode::kInvalidArgument, std::string(dtype_word(self.dtype())) + " did not match " +
+                                                 std::string(dtype_word(other.dtype())));
   }
   if (rtol < 0 || atol < 0) {
     throw Error(ErrorCode::kInvalidArgument, "rtol and atol must be greater than or equal to zero");

@@ -6,6 +6,7 @@
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/definition.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -99,12 +100,12 @@ struct JoinedType {
         b.dtype == DType::kBFloat16) {
       throw Error(ErrorCode::kInvalidArgument,
                   "Expected both inputs to be Half, Float or Double tensors but got " +
-                      std::string(dtype_name(a.dtype)) + " and " + std::string(dtype_name(b.dtype)));
+                      std::string(dtype_word(a.dtype)) + " and " + std::string(dtype_word(b.dtype)));
     }
     if (a.dtype != b.dtype) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "Expected object of scalar type " + std::string(dtype_name(a.dtype)) +
-                      " but got scalar type " + std::string(dtype_name(b.dtype)) + " for second argument");
+                  "Expected object of scalar type " + std::string(dtype_word(a.dtype)) +
+                      " but got scalar type " + std::string(dtype_word(b.dtype)) + " for second argument");
     }
     return to_complex(a.dtype);
   }

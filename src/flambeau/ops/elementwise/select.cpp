@@ -3,6 +3,7 @@
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -58,7 +59,7 @@ void require_condition(const Tensor& condition) {
   if (condition.dtype() == DType::kBool || condition.dtype() == DType::kUInt8) return;
   throw Error(ErrorCode::kInvalidArgument,
               "where expected condition to be a boolean tensor, but got a tensor with dtype " +
-                  std::string(dtype_name(condition.dtype())));
+                  std::string(dtype_word(condition.dtype())));
 }
 Body where(const Tensor& condition, const Tensor& self, const Tensor& other, const Tensor& out) {
   require_condition(condition);
@@ -81,7 +82,7 @@ void require_fill(const Tensor& self, const Tensor& mask, DType value) {
   if (mask.dtype() != DType::kBool) {
     throw Error(ErrorCode::kInvalidArgument,
                 "masked_fill_ only supports boolean masks, but got mask with dtype " +
-                    std::string(dtype_name(mask.dtype())));
+                    std::string(dtype_type_name(mask.dtype())));
   }
   if (is_complex(value) && !is_complex(self.dtype())) {
     throw Error(ErrorCode::kInvalidArgument, "value cannot be converted to type " +

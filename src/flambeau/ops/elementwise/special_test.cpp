@@ -58,7 +58,7 @@ TEST(IncompleteGamma, BothPartsAreOne) {
   }
   EXPECT_EQ(
       f.error("aten::igamma", Tensor::zeros(DType::kInt64, Dims{2}), Tensor::zeros(DType::kInt64, Dims{2})),
-      "\"igamma\" not implemented for 'int64'");
+      "\"igamma\" not implemented for 'Long'");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -87,7 +88,7 @@ template <bool kForward>
 Tensor fft_real_line(Context& c, const Tensor& given, OptionalSym n, Size given_dim, OptionalText norm) {
   if (is_complex(given.dtype())) {
     fail_view(fmt::format("{} expects a real input tensor, but got {}", kForward ? "rfft" : "ihfft",
-                          dtype_name(given.dtype())));
+                          dtype_word(given.dtype())));
   }
   const int64_t dim = line_dim(given, given_dim);
   const int64_t mode = norm_of(norm, kForward);
@@ -168,7 +169,7 @@ Tensor fft_region(Context& c, const Tensor& given, OptionalSyms s, OptionalDims 
 
 Tensor rfft_region(Context& c, const Tensor& given, OptionalSyms s, OptionalDims dim, OptionalText norm) {
   if (is_complex(given.dtype())) {
-    fail_view(fmt::format("rfftn expects a real-valued input tensor, but got {}", dtype_name(given.dtype())));
+    fail_view(fmt::format("rfftn expects a real-valued input tensor, but got {}", dtype_word(given.dtype())));
   }
   const Region region = region_of(given, s, dim);
   require_dims("rfftn", region);

@@ -61,7 +61,7 @@ TEST_F(FourierRefusals, SayWhatIsWrong) {
   EXPECT_EQ(error("aten::_fft_c2c", x, Dims{0}, 0, true), "Only supports complex dtypes, but found: float32");
   EXPECT_EQ(error("aten::_fft_c2r", z, Dims{1}, 0, 40),
             "expected 21 or 40 numbers along dimension 1 for a real signal of 40, got 8");
-  EXPECT_EQ(error("aten::fft_rfft", z), "rfft expects a real input tensor, but got complex64");
+  EXPECT_EQ(error("aten::fft_rfft", z), "rfft expects a real input tensor, but got ComplexFloat");
   EXPECT_NE(error("aten::fft_fft", run("aten::_to_copy", x, DType::kFloat16)), "no error");
   EXPECT_EQ(error("aten::hann_window", -1),
             "hann_window requires non-negative window_length, got window_length=-1");

@@ -7,6 +7,7 @@
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -73,7 +74,7 @@ void put(Context& context, const Tensor& self, std::span<const Tensor> indices, 
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("Index put requires the source and destination dtypes match, got {} for the "
                             "destination and {} for the source.",
-                            dtype_name(self.dtype()), dtype_name(values.dtype())));
+                            dtype_word(self.dtype()), dtype_word(values.dtype())));
   }
   const std::vector<Tensor> expanded = expand_masks(context, self, indices);
   const std::vector<Info<Size>> infos = infos_of(expanded);

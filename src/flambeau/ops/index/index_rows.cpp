@@ -8,6 +8,7 @@
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -110,7 +111,7 @@ void check_source(const Info<N>& self, size_t d, const Info<N>& index, const Inf
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{}(): self and source expected to have the same dtype, but got (self) {} and "
                             "(source) {}",
-                            name, dtype_name(self.dtype), dtype_name(source.dtype)));
+                            name, dtype_word(self.dtype), dtype_word(source.dtype)));
   }
   if (source.dim() > 0 && self.dim() > 0 && source.dim() != self.dim()) {
     throw Error(ErrorCode::kInvalidArgument,

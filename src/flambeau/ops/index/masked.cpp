@@ -9,6 +9,7 @@
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -117,7 +118,7 @@ Info<N> masked_scatter_shape(const Info<N>& self, const Info<N>& mask, const Inf
   if (source.dtype != self.dtype) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("masked_scatter: expected self and source to have same dtypes but got {} and {}",
-                            dtype_name(self.dtype), dtype_name(source.dtype)));
+                            dtype_type_name(self.dtype), dtype_type_name(source.dtype)));
   }
   return contiguous<N>(self.dtype, broadcast(self.sizes, mask.sizes), self.device);
 }
@@ -126,7 +127,7 @@ void masked_scatter_kernel(Context& context, const Tensor& self, const Tensor& m
   if (mask.dtype() != DType::kBool) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("masked_scatter_ only supports boolean masks, but got mask with dtype {}",
-                            dtype_name(mask.dtype())));
+                            dtype_type_name(mask.dtype())));
   }
   copy_into(context, self, out);
   const std::vector<uint8_t> flags = flags_of(mask, out.sizes());
@@ -149,7 +150,7 @@ template <typename N>
 Info<N> take_shape(const Info<N>& self, const Info<N>& index) {
   if (index.dtype != DType::kInt64) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("take(): Expected a long tensor for index, but got {}", dtype_name(index.dtype)));
+                fmt::format("take(): Expected a long tensor for index, but got {}", dtype_word(index.dtype)));
   }
   return contiguous<N>(self.dtype, index.sizes, self.device);
 }
@@ -179,7 +180,7 @@ template <typename N>
 Info<N> put_shape(const Info<N>& self, const Info<N>& index, const Info<N>& source, bool) {
   if (index.dtype != DType::kInt64) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("put_(): Expected a long tensor for index, but got {}", dtype_name(index.dtype)));
+                fmt::format("put_(): Expected a long tensor for index, but got {}", dtype_word(index.dtype)));
   }
   if (source.dtype != self.dtype || !(index.element_count() == source.element_count())) {
     throw Error(

@@ -8,13 +8,14 @@
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/definition.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 
 void require_linalg_type(std::string_view name, DType dtype) {
   if (!is_floating(dtype) && !is_complex(dtype)) {
     fail_argument(fmt::format("{}: Expected a floating point or complex tensor as input. Got {}", name,
-                              dtype_name(dtype)));
+                              dtype_word(dtype)));
   }
   switch (dtype) {
     case DType::kFloat32:
@@ -23,7 +24,7 @@ void require_linalg_type(std::string_view name, DType dtype) {
     case DType::kComplex128:
       return;
     default:
-      fail_argument(fmt::format("{}: Low precision dtypes not supported. Got {}", name, dtype_name(dtype)));
+      fail_argument(fmt::format("{}: Low precision dtypes not supported. Got {}", name, dtype_word(dtype)));
   }
 }
 
@@ -38,7 +39,7 @@ void fail_square(std::string_view name, const std::string& rows, const std::stri
 void require_alike(std::string_view name, DType a, DType b) {
   if (a == b) return;
   fail_argument(fmt::format("{}: Expected A and B to have the same dtype, but found {} and {} instead", name,
-                            dtype_name(a), dtype_name(b)));
+                            dtype_word(a), dtype_word(b)));
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -121,7 +122,7 @@ DType norm_common(DType self, std::optional<DType> dtype, const char* name) {
   if (is_integral(common)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{}: Expected a floating point or complex tensor as input. Got {}", name,
-                            dtype_name(common)));
+                            dtype_word(common)));
   }
   return common;
 }

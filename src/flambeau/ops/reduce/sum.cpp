@@ -8,6 +8,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/reduce/fold_loops.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -126,7 +127,7 @@ DType mean_dtype(DType self, std::optional<DType> dtype) {
     throw Error(
         ErrorCode::kInvalidArgument,
         std::string("mean(): could not infer output dtype. ") + (dtype ? "Optional dtype" : "Input dtype") +
-            " must be either a floating point or complex dtype. Got: " + std::string(dtype_name(result)));
+            " must be either a floating point or complex dtype. Got: " + std::string(dtype_word(result)));
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/view/rules.h"
+#include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {
 namespace {
@@ -37,7 +38,7 @@ Info<N> view_as_complex_shape(const Info<N>& self) {
     fail_view(
         fmt::format("view_as_complex is only supported for half, float and double tensors, but got a tensor "
                     "of scalar type: {}",
-                    dtype_name(self.dtype)));
+                    dtype_word(self.dtype)));
   }
   if (self.dim() == 0) fail_view("Input tensor must have one or more dimensions");
   if (!(self.sizes.back() == N(2))) fail_view("Tensor must have a last dimension of size 2");
