@@ -52,24 +52,28 @@ def measure(name, folder):
     layers, inputs, program = aoti_packages.build(name, "default")
     with torch.no_grad():
         save(program, folder / "model.pt2")
-    made = json.loads(
-        subprocess.run([COMMAND, "compile", folder / "model.pt2", "--library-only", "-o", folder / "ours.pt2", "--json"],
-                       check=True, capture_output=True, text=True).stdout
-    )  # fmt: skip
-    ours, theirs = str(folder / "ours.pt2"), str(aoti_packages.package(name, "default") / "model.pt2")
+
+    def ours(file, *options):
+        arguments = ["compile", folder / "model.pt2", "--library-only", "-o", folder / file, "--json", *options]
+        done = subprocess.run([COMMAND, *arguments], check=True, capture_output=True, text=True)
+        return str(folder / file), json.loads(done.stdout)
+
+    plain, made = ours("plain.pt2")
+    fast, kernels = ours("fast.pt2", "--kernels")
+    theirs = str(aoti_packages.package(name, "default") / "model.pt2")
     weights = sum(tensor.nbytes for tensor in program.state_dict.values())
-    load = [best(lambda path=path: LOADER(path, "model", False, 1, -1), 0.5) / 1e3 for path in (ours, theirs)]
+    load = [best(lambda path=path: LOADER(path, "model", False, 1, -1), 0.5) / 1e3 for path in (plain, theirs)]
     runs = []
-    for path in (ours, theirs):
+    for path in (plain, fast, theirs):
         model = LOADER(path, "model", False, 1, -1)
         runs.append(best(lambda: model.boxed_run(list(inputs))))
     alone = json.loads(
         subprocess.run([COMMAND, "bench", folder / "model.pt2", "-j1", "--seconds", "1", "--json"],
                        check=True, capture_output=True, text=True).stdout
     )  # fmt: skip
-    row(name, f"{made['ms']:.1f}", f"{(made['bytes'] - weights) / 1e6:.2f}", f"{load[0]:.2f}", f"{load[1]:.2f}",
-        f"{runs[0]:.1f}", f"{shortest(alone):.1f}", f"{runs[1]:.1f}")  # fmt: skip
-    return ours, inputs
+    row(name, f"{made['ms']:.1f}", f"{kernels['ms']:.0f}", f"{(made['bytes'] - weights) / 1e6:.2f}", f"{load[0]:.2f}",
+        f"{load[1]:.2f}", f"{runs[0]:.1f}", f"{runs[1]:.1f}", f"{shortest(alone):.1f}", f"{runs[2]:.1f}")  # fmt: skip
+    return plain, inputs
 
 
 def shortest(report):
@@ -97,7 +101,7 @@ def steady(path, inputs, calls=100_000):
 
 
 def main():
-    row("model", "compile ms", "+MB", "load ms", "AOTI load", "run us", "alone us", "AOTI run")
+    row("model", "compile ms", "--kernels", "+MB", "load ms", "AOTI load", "run us", "kernels us", "alone us", "AOTI run")
     for name in sys.argv[1:] or ["mlp", "block"]:
         with tempfile.TemporaryDirectory() as folder:
             ours, inputs = measure(name, pathlib.Path(folder))

@@ -17,6 +17,7 @@ namespace flambeau {
 
 using aot::CompiledForm;
 using aot::CompileOptions;
+using aot::CompileReport;
 using aot::load_native_package;
 using aot::NativeModel;
 using aot::NativeOptions;

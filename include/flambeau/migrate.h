@@ -69,8 +69,10 @@ std::vector<std::string> argument_names(const script::ScriptModule& module, cons
 
 // A run of the script beside one of the program.
 struct MigrationCheck {
-  std::string inputs;      // "x: float32[2, 3]"
-  std::string difference;  // empty where they are equal, as far as rounding lets them be
+  std::string inputs;           // "x: float32[2, 3]"
+  std::string difference;       // empty where they are equal, as far as rounding lets them be
+  std::string refused;          // why the program does not take these; empty where it does
+  std::string outcome() const;  // "equal", for people
 };
 
 // Runs both with the example arguments, and for every size that is free in the program with two more (those

@@ -94,16 +94,21 @@ def load(
     )
 
 
-def aot_compile(program, path, *, model="", library_only=False, metadata=None, options=None):
+def aot_compile(
+    program, path, *, model="", library_only=False, kernels=False, compiler="", stored=False, metadata=None, options=None
+):
     """Makes a program a compiled model that PyTorch loads: a .pt2 for torch._inductor.aoti_load_package, or a .so for
-    torch._export.aot_load. Gives the path. No compiler is needed.
+    torch._export.aot_load. Gives the path. No compiler is needed, but for kernels.
 
         flambeau.aot_compile("model.pt2", "compiled.pt2")
 
-    program: a path, or what load_package gave. library_only: leaves the exported program out of the .pt2. metadata: texts by
-    name. options: those of torch._export.aot_compile, by their names; an AttributeError names one that has no meaning here."""
+    program: a path, or what load_package gave. library_only: leaves the exported program out of the .pt2. kernels: has a C
+    compiler (the one named, or that of PATH) make machine code of its elementwise groups. stored: leaves the library
+    in the .pt2 as it is, uncompressed. metadata: texts by name. options: those of torch._export.aot_compile, by their names; an
+    AttributeError names one that has no meaning here."""
     return _aot.compile(
-        _session, program, path, model=model, library_only=library_only, metadata=metadata, options=options
+        _session, program, path, model=model, library_only=library_only, kernels=kernels, compiler=compiler, stored=stored,
+        metadata=metadata, options=options,
     )
 
 

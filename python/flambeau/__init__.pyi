@@ -39,6 +39,9 @@ def aot_compile(
     *,
     model: str = "",
     library_only: bool = False,
+    kernels: bool = False,
+    compiler: str = "",
+    stored: bool = False,
     metadata: typing.Mapping[str, str] | None = None,
     options: typing.Mapping[str, typing.Any] | None = None,
 ) -> str: ...

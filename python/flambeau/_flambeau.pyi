@@ -164,6 +164,9 @@ def aot_compile(
     path: bytes,
     model: str,
     library_only: bool,
+    kernels: bool,
+    compiler: str,
+    stored: bool,
     metadata: list[tuple[str, str]],
 ) -> None: ...
 def keyword_names(program: Program) -> list[str] | None: ...

@@ -14,7 +14,9 @@ _WITHOUT_EFFECT = {
 }
 
 
-def compile(session, program, path, *, model="", library_only=False, metadata=None, options=None):
+def compile(
+    session, program, path, *, model="", library_only=False, kernels=False, compiler="", stored=False, metadata=None, options=None
+):
     metadata = dict(metadata or {})
     for name, value in (options or {}).items():
         if name == "aot_inductor.metadata":
@@ -31,7 +33,7 @@ def compile(session, program, path, *, model="", library_only=False, metadata=No
     else:
         program = os.fsencode(program)
     pairs = [(str(name), str(text)) for name, text in metadata.items()]
-    _flambeau.aot_compile(session, program, os.fsencode(path), model, library_only, pairs)
+    _flambeau.aot_compile(session, program, os.fsencode(path), model, library_only, kernels, compiler, stored, pairs)
     return os.fspath(path)
 
 

@@ -110,10 +110,14 @@ inline HeldModel decomposed(Session& session, const HeldModel& model, std::vecto
 
 // A program that was loaded, or the path of one, as a compiled model.
 inline void compile_to_path(Session& session, const py::object& program, const std::string& path,
-                            const std::string& model, bool library_only,
+                            const std::string& model, bool library_only, bool kernels,
+                            const std::string& compiler, bool stored,
                             std::vector<std::pair<std::string, std::string>> metadata) {
   CompileOptions options{.model = model, .form = CompiledForm::kPackage, .metadata = std::move(metadata)};
   if (library_only) options.form = CompiledForm::kLibraryPackage;
+  options.kernels = kernels || !compiler.empty();
+  options.compiler = compiler;
+  options.is_stored = stored;
   if (py::isinstance<pt2::Model>(program)) {
     const HeldModel held = program.cast<HeldModel>();
     session.locked([&] { return aot_compile(held->program.clone(), path, options); });

@@ -1,6 +1,7 @@
 """Compiled models from Python: made, opened, called."""
 
 import pathlib
+import shutil
 
 import flambeau
 import numpy
@@ -17,6 +18,22 @@ def test_compiled_models_run_as_their_programs_do(tmp_path):
         assert [str(leaf) for leaf in model.program.inputs] == [str(leaf) for leaf in program.inputs]
     assert flambeau.aot_compile(flambeau.load_package(GOLDEN), tmp_path / "b.pt2", library_only=True)
     assert flambeau.aot_load(tmp_path / "b.pt2").program.out_spec == program.out_spec
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler")
+def test_kernels_are_made(tmp_path):
+    plain, fast = tmp_path / "plain.so", tmp_path / "fast.so"
+    flambeau.aot_compile(GOLDEN, plain)
+    flambeau.aot_compile(GOLDEN, fast, kernels=True)
+    assert fast.stat().st_size >= plain.stat().st_size
+    flambeau.aot_compile(GOLDEN, tmp_path / "small.pt2")
+    assert (tmp_path / "small.pt2").stat().st_size < plain.stat().st_size * 0.6
+    flambeau.aot_compile(GOLDEN, tmp_path / "stored.pt2", stored=True)
+    assert (tmp_path / "stored.pt2").stat().st_size > plain.stat().st_size
+    for path in (fast, tmp_path / "small.pt2"):
+        assert len(flambeau.aot_load(path).program.inputs) == len(flambeau.load(GOLDEN).inputs)
+    with pytest.raises(Exception, match="no compiler '/no/such'"):
+        flambeau.aot_compile(GOLDEN, fast, compiler="/no/such")
 
 
 def test_wrong_calls_are_told(tmp_path):

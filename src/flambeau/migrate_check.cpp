@@ -5,17 +5,22 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/migrate.h"
 #include "flambeau/migrate/script_migration.h"
 #include "flambeau/migrate/script_state.h"
 #include "flambeau/migrate/trees.h"
+#include "flambeau/runtime/input_guards.h"
 #include "flambeau/runtime/program.h"
 #include "flambeau/tensor/elements/compare.h"
 
 namespace flambeau {
 namespace {
+
+// Both draw the same random numbers.
+constexpr uint64_t kSeed = 0;
 
 using script::IValue;
 
@@ -127,12 +132,19 @@ Tensor copied(size_t, const Tensor& tensor) {
 
 }  // namespace
 
+std::string MigrationCheck::outcome() const {
+  if (!refused.empty()) return fmt::format("not taken: {}", refused);
+  return difference.empty() ? "equal" : difference;
+}
+
 std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, const Migration& made,
                                             const std::vector<IValue>& arguments,
                                             const script::ScriptModule::Keywords& keywords,
                                             const MigrateOptions& options) {
   const std::vector<Type> types = ScriptMigration::argument_types(module, options.method);
   const Run example{arguments, keywords};
+  const graph::Interface interface = graph::interface_of(made.program);
+  const runtime::InputGuards guards(interface, made.program.guards_code);
   std::vector<MigrationCheck> checks;
   const auto check = [&](const Run& run, bool is_example) {
     // Both may write to what they are given.
@@ -140,6 +152,7 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
     try {
       const ScriptMigration::Undo undo(module);
       const Run own = changed(run, copied, types);
+      module.manual_seed(kSeed);
       const IValue result =
           module.run_method(options.method, own.arguments, own.keywords, {.most_steps = options.most_steps});
       expected = migration::to_real_tree(result).leaves;
@@ -153,6 +166,7 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
     }
     MigrationCheck entry;
     runtime::Program program(made.program.clone());
+    program.manual_seed(kSeed);
     std::vector<Value> leaves = leaves_of(changed(run, copied, types));
     for (const Migration::Kept& kept : made.kept) {
       const std::vector<Value> before = migration::to_real_tree(kept.value).leaves;
@@ -161,6 +175,13 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
     for (size_t i = 0; i < leaves.size() && i < program.inputs().size(); ++i)
       entry.inputs +=
           fmt::format("{}{}: {}", i == 0 ? "" : ", ", program.inputs()[i].label(), leaves[i].summary());
+    try {
+      guards.check(leaves);
+    } catch (const Error& error) {
+      entry.refused = error.message();
+      checks.push_back(std::move(entry));
+      return;
+    }
     try {
       const std::vector<Value> found = program.run(leaves);
       if (found.size() != expected.size()) entry.difference = "another number of results";
@@ -173,7 +194,7 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
   };
   check(example, true);
 
-  const std::vector<graph::Leaf> inputs = graph::interface_of(made.program).inputs;
+  const std::vector<graph::Leaf>& inputs = interface.inputs;
   std::map<std::string, int64_t> symbols;
   const std::vector<Value> leaves = leaves_of(example);
   const auto visit = [&](auto&& see) {
@@ -186,8 +207,23 @@ std::vector<MigrationCheck> check_migration(const script::ScriptModule& module, 
   visit([&](size_t i, size_t d, const graph::LeafSize& size) {
     if (!size.symbol().empty()) symbols.emplace(size.symbol(), leaves[i].tensor().sizes()[d]);
   });
+  // Where what the program takes leaves room for no such size, its ends.
+  const auto sizes_of = [&](const std::string& symbol, int64_t before) {
+    std::set<int64_t> sizes{before + 1, before * 2 + 1};
+    const auto found = std::ranges::find(made.program.range_constraints, symbol,
+                                         [](const auto& entry) -> const std::string& { return entry.first; });
+    if (found == made.program.range_constraints.end()) return sizes;
+    const int64_t least = found->second.min.value_or(0);
+    const int64_t most = found->second.max.value_or(INT64_MAX);
+    if (std::erase_if(sizes, [&](int64_t size) { return size < least || size > most; }) > 0) {
+      sizes.insert(std::max<int64_t>(least, 1));
+      if (most <= before * 2 + 1) sizes.insert(most);
+    }
+    sizes.erase(before);
+    return sizes;
+  };
   for (const auto& [symbol, before] : symbols) {
-    for (const int64_t size : {before + 1, before * 2 + 1}) {
+    for (const int64_t size : sizes_of(symbol, before)) {
       const Run other = changed(
           example,
           [&](size_t i, const Tensor& tensor) {

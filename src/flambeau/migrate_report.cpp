@@ -125,8 +125,7 @@ void write_inputs(Page& page, const ExportedProgram& program) {
 void write_checks(Page& page, const std::vector<MigrationCheck>& checks) {
   page.heading("The script beside the program");
   std::vector<std::pair<std::string, std::string>> rows;
-  for (const MigrationCheck& check : checks)
-    rows.emplace_back(shown(check.inputs), check.difference.empty() ? "equal" : shown(check.difference));
+  for (const MigrationCheck& check : checks) rows.emplace_back(shown(check.inputs), shown(check.outcome()));
   page.rows(rows);
 }
 

@@ -93,14 +93,19 @@ def test_every_loader_runs_it(compiled):
         same(loaded(strided, scale=torch.tensor(3.0)), model(strided, scale=torch.tensor(3.0)))
 
 
-def test_it_is_an_exported_program_as_well(compiled, flambeau):
+def test_it_is_an_exported_program_as_well(net, compiled, flambeau, tmp_path):
     x = torch.randn(4, 8)
     loaded = torch.export.load(compiled / "net.pt2").module()
     same(loaded(x, scale=torch.tensor(3.0)), Net()(x, scale=torch.tensor(3.0)))
     assert ": valid, " in flambeau("verify", compiled / "net.pt2")
     # The weights are in it once.
-    library = os.path.getsize(compiled / "net.so") - os.path.getsize(compiled / "net.pt2")
-    assert abs(library) < 100_000
+    flambeau("compile", net, "--stored", "-o", tmp_path / "stored.pt2")
+    assert abs(os.path.getsize(compiled / "net.so") - os.path.getsize(tmp_path / "stored.pt2")) < 100_000
+    # And the library is compressed, as PyTorch unpacks it in any case.
+    weights = sum(value.nbytes for value in Net().state_dict().values())
+    assert os.path.getsize(compiled / "net.pt2") - weights < 8_000_000
+    loaded = torch._inductor.aoti_load_package(str(tmp_path / "stored.pt2"))
+    same(loaded(x, scale=torch.tensor(3.0)), Net()(x, scale=torch.tensor(3.0)))
 
 
 def test_loading_elsewhere_says_where_the_weights_are(compiled, monkeypatch, capfd):
@@ -228,6 +233,38 @@ def test_odd_outputs_and_changes(tmp_path, flambeau):
             if value is not None:
                 same(got[name], value)
         assert y.tolist() == [run + 1.0] * 2
+
+
+class Large(torch.nn.Module):
+    """Outputs that are computed in PyTorch's memory, some of which the model keeps, of two types."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(3000))
+
+    def forward(self, x):
+        self.state.add_(x)
+        doubled = (x * 2).reshape(60, 50)
+        return self.state, self.state * 1, doubled.t(), doubled[7:9], x.long(), x > 0, (x + 1).bfloat16()
+
+
+def test_outputs_are_the_callers(tmp_path, flambeau):
+    x = torch.arange(3000.0)
+    save(exported(Large(), x), tmp_path / "large.pt2")
+    flambeau("compile", tmp_path / "large.pt2", "-o", tmp_path / "large.so")
+    runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(tmp_path / "large.so"), 1)
+    reference, kept = Large(), []
+    for _ in range(4):
+        expected = [each.clone() for each in reference(x)]
+        got = runner.run([x])
+        same(got, expected)
+        assert [each.stride() for each in got] == [each.stride() for each in expected]
+        kept.append((got[2:], expected[2:]))
+        got[0].fill_(7)  # nothing that the model keeps
+        got[1].fill_(8)
+    del runner
+    for got, expected in kept:
+        same(got, expected)
 
 
 def test_runs_do_not_grow(compiled):

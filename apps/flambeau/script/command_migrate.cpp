@@ -63,20 +63,46 @@ Dim read_dim(const std::string& option, std::string name) {
   return Dim(name, bounds);
 }
 
-// Every size that can stay free, or none.
-ShapeSpec whole_shape(const script::IValue& value, bool is_free) {
+// What was said of each part of an argument: "x", "hidden.0", "batch.ids".
+using SaidDims = std::map<std::string, std::map<int64_t, Dim>>;
+
+// Takes what was said of the argument out of `said`. `is_auto`: every other size that can stay free does.
+ShapeSpec shape_of(const script::IValue& value, const std::string& path, bool is_auto, SaidDims& said) {
   using Tag = script::IValue::Tag;
-  if (value.is(Tag::kTensor) && is_free)
+  const auto part = [&](const script::IValue& item, const std::string& name) {
+    return shape_of(item, fmt::format("{}.{}", path, name), is_auto, said);
+  };
+  if (value.is(Tag::kTuple) || value.is(Tag::kList)) {
+    std::vector<ShapeSpec> items;
+    for (size_t i = 0; i < value.items().size(); ++i)
+      items.push_back(part(value.items()[i], std::to_string(i)));
+    return value.is(Tag::kTuple) ? ShapeSpec::tuple(std::move(items)) : ShapeSpec::list(std::move(items));
+  }
+  if (value.is(Tag::kDict)) {
+    std::vector<std::pair<std::string, ShapeSpec>> items;
+    for (const auto& [key, item] : script::dict_items(value)) {
+      const std::string name = key.is(Tag::kString) ? key.as_string() : script::to_text(key);
+      items.emplace_back(name, part(item, name));
+    }
+    return ShapeSpec::dict(std::move(items));
+  }
+  const auto found = said.find(path);
+  if (found == said.end()) {
+    if (!is_auto || !value.is(Tag::kTensor)) return {};
     return ShapeSpec(std::vector<Dim>(value.as_tensor().dim(), Dim(Dim::AUTO)));
-  if (!value.is(Tag::kTuple) && !value.is(Tag::kList)) return {};
-  std::vector<ShapeSpec> items;
-  for (const script::IValue& item : value.items()) items.push_back(whole_shape(item, is_free));
-  return value.is(Tag::kTuple) ? ShapeSpec::tuple(std::move(items)) : ShapeSpec::list(std::move(items));
+  }
+  std::map<int64_t, Dim> dims = std::move(found->second);
+  said.erase(found);
+  if (is_auto && value.is(Tag::kTensor)) {
+    for (size_t d = 0; d < value.as_tensor().dim(); ++d)
+      dims.try_emplace(static_cast<int64_t>(d), Dim(Dim::AUTO));
+  }
+  return ShapeSpec(std::move(dims));
 }
 
 DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptArguments& arguments,
                            const std::vector<std::string>& names) {
-  std::map<std::string, std::map<int64_t, Dim>> dims;
+  SaidDims dims;
   bool is_auto = false;
   for (const std::string& text : given) {
     if (text == "auto") {
@@ -92,21 +118,15 @@ DynamicShapes read_dynamic(const std::vector<std::string>& given, const ScriptAr
   }
   std::vector<std::pair<std::string, ShapeSpec>> specs;
   const auto add = [&](const std::string& name, const script::IValue& value) {
-    const auto found = dims.find(name);
-    if (found != dims.end()) {
-      specs.emplace_back(name, ShapeSpec(found->second));
-      dims.erase(found);
-    } else {
-      specs.emplace_back(name, whole_shape(value, is_auto));
-    }
+    specs.emplace_back(name, shape_of(value, name, is_auto, dims));
   };
   for (size_t i = 0; i < arguments.positional.size(); ++i)
     add(i < names.size() ? names[i] : fmt::format("args_{}", i), arguments.positional[i]);
   for (const auto& [name, value] : arguments.keywords) add(name, value);
   if (!dims.empty()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("--dynamic names '{}', which is no input that is given", printable(dims.begin()->first)));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("--dynamic names '{}', which is no input that is given, nor a tensor in one",
+                            printable(dims.begin()->first)));
   }
   return given.empty() ? DynamicShapes() : DynamicShapes::by_name(std::move(specs));
 }
@@ -267,6 +287,7 @@ json::Value migrated_json(const MigrateCommandOptions& options, const Migrated& 
     json::Value run;
     run.set("inputs", check.inputs);
     run.set("difference", check.difference);
+    if (!check.refused.empty()) run.set("refused", check.refused);
     runs.push_back(std::move(run));
   }
   value.set("checks", std::move(runs));
@@ -274,6 +295,16 @@ json::Value migrated_json(const MigrateCommandOptions& options, const Migrated& 
   value.set("specialized", texts(migrated.made.specialized));
   value.set("unrolled", texts(migrated.made.unrolled));
   return value;
+}
+
+// Those below the first one stand further in.
+void print_note(std::string_view text) {
+  constexpr size_t kMost = 2000;
+  for (bool is_first = true; !text.empty(); is_first = false) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) fmt::print("  {}{}\n", is_first ? "" : "  ", printable(text.substr(0, end), kMost));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 void print_migrated(const MigrateCommandOptions& options, const Migrated& migrated,
@@ -284,10 +315,9 @@ void print_migrated(const MigrateCommandOptions& options, const Migrated& migrat
              counted(migrated.nodes, "node"), duration_text(time));
   if (!migrated.origin.empty()) fmt::print("  with arguments {}\n", migrated.origin);
   for (const MigrationCheck& check : migrated.checks) {
-    fmt::print("  {}: {}\n", printable(check.inputs, 400),
-               check.difference.empty() ? "equal" : printable(check.difference, 400));
+    fmt::print("  {}: {}\n", printable(check.inputs, 400), printable(check.outcome(), 400));
   }
-  for (const std::string& note : migrated.made.notes) fmt::print("  {}\n", printable(note, 2000));
+  for (const std::string& note : migrated.made.notes) print_note(note);
 }
 
 void write_report(const MigrateCommandOptions& options, const std::vector<Migrated>& all) {
@@ -364,7 +394,7 @@ Command migrate_command() {
                  "is given, those that the file has",
                  &options->inputs),
           Option("--dynamic",
-                 "A size that may vary: x:0=batch, x:0=batch:2..64, x:1=AUTO; or auto for all that can; "
+                 "A size that may vary: x:0=batch, x:0=batch:2..64, x.0:1=AUTO in a list; or auto for all that can; "
                  "repeatable",
                  &options->dynamic),
           Option("--specialize",

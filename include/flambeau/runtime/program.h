@@ -25,8 +25,10 @@ namespace flambeau::kernels {
 class Generator;
 }
 namespace flambeau::ops {
+class Allocator;
+class BlockKernels;
 class Library;
-}
+}  // namespace flambeau::ops
 
 namespace flambeau::runtime {
 
@@ -44,6 +46,8 @@ struct ProgramOptions {
   // Weights that whoever gave them changes in place while the program exists: no run relies on what they
   // were.
   std::vector<std::string> live_weights = {};
+  // Machine code for groups of elementwise operators, which is used where a plan has such a group.
+  std::shared_ptr<const ops::BlockKernels> kernels = nullptr;
 };
 
 // Bounds of a run. What is 0 or null has no bound.
@@ -63,6 +67,8 @@ struct RunOptions {
   Profile* profile = nullptr;
   // For operators that draw random numbers; null for the program's own.
   kernels::Generator* generator = nullptr;
+  // Where results get their memory; null for the heap.
+  ops::Allocator* allocator = nullptr;
 };
 
 class Program {
@@ -99,6 +105,10 @@ class Program {
                          const RunOptions& options = {}) {
     return run(std::span(arguments.begin(), arguments.size()), keywords, options);
   }
+
+  // Makes the plan that runs with such inputs go by, without a run; false where there is none. Throws
+  // Error(kInvalidArgument) for inputs that do not fit.
+  bool prepare(std::span<const Value> leaves);
 
   // A parameter, buffer or constant as it is now; undefined when there is none of that name.
   Tensor state(std::string_view name) const;

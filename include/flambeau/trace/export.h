@@ -23,6 +23,8 @@ struct ExportOptions {
   // Refuse, or fix to the example, what PyTorch's solver does not see: guards that hold for all sizes but
   // have to be proved, and the length of what goes through recurrent layers.
   bool is_like_pytorch = false;
+  // A size that may vary, and is 1 in the example, is traced as 2: a 1 would be taken as one that stays.
+  bool widens_ones = false;
 };
 
 // The module is called once with tensors that have the sizes of these, and no data; its parameters and

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "flambeau/aot/kernels/collect.h"
+#include "flambeau/aot/kernels/compiler.h"
+#include "flambeau/aot/kernels/source.h"
+#include "flambeau/aot/kernels/table.h"
 #include "flambeau/aot/payload.h"
 #include "flambeau/archive/json/json.h"
 #include "flambeau/base/error.h"
@@ -23,6 +27,8 @@ using pt2::PackageLayout;
 constexpr std::string_view kModel = "model";  // what PyTorch loads when not told otherwise
 constexpr std::string_view kFolder = "data/aotinductor/";
 constexpr std::string_view kStem = "flambeau.wrapper";
+// Behind the code: weights compress badly, and take their time.
+constexpr uint64_t kMostDeflated = uint64_t{8} << 20;
 
 [[noreturn]] void fail_interface(std::string message, std::string remedy) {
   throw Error(ErrorCode::kUnsupported, std::move(message), std::move(remedy));
@@ -122,20 +128,41 @@ std::string metadata_text(const CompileOptions& options) {
 }
 
 void add_library(Package& package, std::vector<uint8_t> library, const CompileOptions& options) {
+  const bool is_deflated = !options.is_stored && library.size() < prebuilt_library().size() + kMostDeflated;
   const std::string path = fmt::format("{}{}/{}", kFolder, kModel, kStem);
-  package.others.push_back({path + ".so", Storage::own(std::move(library))});
+  package.others.push_back({path + ".so", Storage::own(std::move(library)), is_deflated});
   package.others.push_back({path + "_metadata.json", stored(metadata_text(options))});
+}
+
+// The library that all models share, with this one's kernels.
+std::vector<uint8_t> library_for(const graph::ExportedProgram& program, const CompileOptions& options,
+                                 CompileReport& report) {
+  const ByteSpan prebuilt = prebuilt_library();
+  const std::vector<std::string> codes =
+      options.kernels ? collect_kernels(program) : std::vector<std::string>();
+  report.kernels = codes.size();
+  if (codes.empty()) return {prebuilt.begin(), prebuilt.end()};
+  const std::vector<uint8_t> library = compile_kernels(find_compiler(options.compiler), kernel_source(codes));
+  check_kernel_library(library, codes.size());
+  KernelTable table{.keys = {}, .library = library};
+  for (const std::string& code : codes) table.keys.push_back(key_of(code));
+  return with_kernels(prebuilt, write_kernels(table));
 }
 
 }  // namespace
 
-std::vector<uint8_t> compile_library(Package package, const CompileOptions& options) {
-  return with_payload(prebuilt_library(), PayloadKind::kWhole,
-                      archive_of(bare(prepared(std::move(package), options))));
+std::vector<uint8_t> compile_library(Package package, const CompileOptions& options, CompileReport* report) {
+  const Package program = prepared(std::move(package), options);
+  CompileReport made;
+  const std::vector<uint8_t> library = library_for(program.models[0].program, options, made);
+  if (report != nullptr) *report = made;
+  return with_payload(library, PayloadKind::kWhole, archive_of(bare(program)));
 }
 
-void compile_package(Package& package, const CompileOptions& options) {
+CompileReport compile_package(Package& package, const CompileOptions& options) {
   package = prepared(std::move(package), options);
+  CompileReport report;
+  const std::vector<uint8_t> library = library_for(package.models[0].program, options, report);
   const Package program = bare(package);
   const bool refers =
       options.form == CompiledForm::kPackage && weight_bytes(program.models[0].program) > kMostCopied;
@@ -147,25 +174,27 @@ void compile_package(Package& package, const CompileOptions& options) {
     return std::vector<uint8_t>(text.begin(), text.end());
   }();
   if (options.form != CompiledForm::kPackage) package.models.clear();
-  add_library(
-      package,
-      with_payload(prebuilt_library(), refers ? PayloadKind::kReference : PayloadKind::kWhole, payload),
-      options);
+  add_library(package, with_payload(library, refers ? PayloadKind::kReference : PayloadKind::kWhole, payload),
+              options);
+  return report;
 }
 
-void compile_to_file(Package package, const std::string& path, CompileOptions options, Progress& progress) {
+CompileReport compile_to_file(Package package, const std::string& path, CompileOptions options,
+                              Progress& progress) {
   if (path.ends_with(".so")) options.form = CompiledForm::kLibrary;
   if (options.form == CompiledForm::kLibrary) {
-    const std::vector<uint8_t> library = compile_library(std::move(package), options);
+    CompileReport report;
+    const std::vector<uint8_t> library = compile_library(std::move(package), options, &report);
     with_location("file", path, [&] {
       AtomicFile file(path);
       file.write(library);
       file.commit();
     });
-    return;
+    return report;
   }
-  compile_package(package, options);
+  const CompileReport report = compile_package(package, options);
   save_package(package, path, PackageLayout::kArchive, progress);
+  return report;
 }
 
 }  // namespace flambeau::aot

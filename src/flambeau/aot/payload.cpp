@@ -26,6 +26,28 @@ struct Footer {
 constexpr std::string_view kMagic("flambeau payload", 16);
 constexpr size_t kAlignment = 64;
 
+[[noreturn]] void fail_footer(const Footer& footer, size_t end) {
+  throw Error(
+      ErrorCode::kCorrupt,
+      fmt::format("what lies behind the library's code is said to be of kind {}, {} bytes from byte {} on, "
+                  "and ends at byte {}",
+                  footer.kind, footer.size, footer.offset, end))
+      .add_location("byte", std::to_string(end - sizeof footer));
+}
+
+// What the last of the bytes say.
+std::optional<Footer> find_footer(ByteSpan bytes) {
+  if (bytes.size() < sizeof(Footer)) return std::nullopt;
+  Footer footer;
+  const size_t at = bytes.size() - sizeof footer;
+  std::memcpy(&footer, bytes.data() + at, sizeof footer);
+  if (std::string_view(footer.magic, sizeof footer.magic) != kMagic) return std::nullopt;
+  if (footer.kind == 0 || footer.kind > static_cast<uint64_t>(PayloadKind::kKernels) || footer.offset > at ||
+      footer.size != at - footer.offset)
+    fail_footer(footer, bytes.size());
+  return footer;
+}
+
 size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
 void add(Sha256& hash, const std::vector<graph::Weight>& weights) {
@@ -55,24 +77,29 @@ std::vector<uint8_t> with_payload(ByteSpan library, PayloadKind kind, ByteSpan p
   return file;
 }
 
+std::vector<uint8_t> with_kernels(ByteSpan library, ByteSpan kernels) {
+  // Their end is where the next payload begins.
+  const size_t end = aligned(aligned(library.size()) + kernels.size() + sizeof(Footer));
+  std::vector<uint8_t> padded(kernels.begin(), kernels.end());
+  padded.resize(end - sizeof(Footer) - aligned(library.size()));
+  return with_payload(library, PayloadKind::kKernels, padded);
+}
+
 std::optional<Payload> find_payload(const std::shared_ptr<Mapping>& file) {
-  if (file->size() < sizeof(Footer)) return std::nullopt;
-  Footer footer;
-  const size_t at = file->size() - sizeof footer;
-  std::memcpy(&footer, file->bytes().data() + at, sizeof footer);
-  if (std::string_view(footer.magic, sizeof footer.magic) != kMagic) return std::nullopt;
-  const bool is_known = footer.kind == static_cast<uint64_t>(PayloadKind::kWhole) ||
-                        footer.kind == static_cast<uint64_t>(PayloadKind::kReference);
-  if (!is_known || footer.offset > at || footer.size != at - footer.offset) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        fmt::format("the program behind the library's code is said to be of kind {}, {} bytes from byte "
-                    "{} on, and the file ends at byte {}",
-                    footer.kind, footer.size, footer.offset, file->size()))
-        .add_location("byte", std::to_string(at));
-  }
-  return Payload{static_cast<PayloadKind>(footer.kind),
-                 Mapping::part(file, file->mutable_bytes().subspan(footer.offset, footer.size))};
+  const std::optional<Footer> footer = find_footer(file->bytes());
+  if (!footer) return std::nullopt;
+  const auto kind = static_cast<PayloadKind>(footer->kind);
+  if (kind != PayloadKind::kWhole && kind != PayloadKind::kReference) fail_footer(*footer, file->size());
+  return Payload{kind, Mapping::part(file, file->mutable_bytes().subspan(footer->offset, footer->size))};
+}
+
+std::shared_ptr<Mapping> find_kernels(const std::shared_ptr<Mapping>& file) {
+  const std::optional<Footer> last = find_footer(file->bytes());
+  if (!last) return nullptr;
+  const std::optional<Footer> footer = find_footer(file->bytes().first(last->offset));
+  if (!footer) return nullptr;
+  if (static_cast<PayloadKind>(footer->kind) != PayloadKind::kKernels) fail_footer(*footer, last->offset);
+  return Mapping::part(file, file->mutable_bytes().subspan(footer->offset, footer->size));
 }
 
 std::string token_of(const graph::ExportedProgram& program) {

@@ -27,11 +27,14 @@ namespace flambeau::aot {
 enum class PayloadKind : uint8_t {
   kWhole = 1,      // the archive itself
   kReference = 2,  // JSON that tells the archive apart from all others
+  kKernels = 3,    // kernels/table.h; lies before one of the others
 };
 
 // A library with something behind it. The code is a multiple of 64 bytes then, so that weights lie as in any
 // other archive.
 std::vector<uint8_t> with_payload(ByteSpan library, PayloadKind kind, ByteSpan payload);
+// The library with kernels behind it, for with_payload().
+std::vector<uint8_t> with_kernels(ByteSpan library, ByteSpan kernels);
 
 struct Payload {
   PayloadKind kind = PayloadKind::kWhole;
@@ -39,6 +42,8 @@ struct Payload {
 };
 // Nothing where the file has none. Throws Error(kCorrupt) where its end is not what with_payload() wrote.
 std::optional<Payload> find_payload(const std::shared_ptr<Mapping>& file);
+// The bytes of the kernels; null where there are none. Throws likewise.
+std::shared_ptr<Mapping> find_kernels(const std::shared_ptr<Mapping>& file);
 
 // The package that has the program: it holds the same token, which no package with other weights has.
 struct Reference {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "flambeau/base/error.h"
 
 namespace flambeau::aot {
@@ -35,6 +37,27 @@ TEST(Payload, BrokenOnesAreRefused) {
   refuses(24, 9);  // of no known kind
   std::vector<uint8_t> cut(whole.begin() + 1, whole.end());
   EXPECT_THROW(find_payload(Mapping::from_buffer(cut)), Error);
+}
+
+TEST(Payload, KernelsLieBeforeTheProgram) {
+  for (const size_t size : {0U, 1U, 23U, 24U, 25U, 64U, 100U}) {
+    const std::vector<uint8_t> kernels(size, 7);
+    const auto file = Mapping::from_buffer(
+        with_payload(with_kernels(as_bytes("code"), kernels), PayloadKind::kWhole, as_bytes("abc")));
+    const std::shared_ptr<Mapping> found = find_kernels(file);
+    ASSERT_NE(found, nullptr);
+    EXPECT_TRUE(std::ranges::equal(found->bytes().first(size), kernels));
+    EXPECT_EQ(as_text(find_payload(file)->bytes->bytes()), "abc");
+  }
+  EXPECT_EQ(find_kernels(library_with(PayloadKind::kWhole, "abc")), nullptr);
+  EXPECT_EQ(find_kernels(Mapping::from_text("code")), nullptr);
+  // In the program's place they are none, nor is a program in theirs.
+  EXPECT_THROW(find_payload(library_with(PayloadKind::kKernels, "abc")), Error);
+  const std::vector<uint8_t> twice =
+      with_payload(as_bytes("code"), PayloadKind::kWhole, std::vector<uint8_t>(88));
+  ASSERT_EQ(twice.size() % 64, 0U);
+  EXPECT_THROW(find_kernels(Mapping::from_buffer(with_payload(twice, PayloadKind::kWhole, as_bytes("abc")))),
+               Error);
 }
 
 TEST(Payload, ReferencesAreTextThatReadsBack) {

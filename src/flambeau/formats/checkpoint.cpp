@@ -5,10 +5,12 @@
 #include <optional>
 #include <unordered_set>
 
+#include "flambeau/archive/record_archive.h"
 #include "flambeau/base/error.h"
 #include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/format.h"
 #include "flambeau/formats/shards/shard_index.h"
+#include "flambeau/formats/state_dict/torch_readers.h"
 #include "flambeau/formats/state_dict/walk.h"
 
 namespace flambeau {
@@ -117,6 +119,19 @@ Checkpoint CheckpointBuilder::from_entries(std::vector<CheckpointTensor> entries
   checkpoint.metadata_ = std::move(extras.metadata);
   checkpoint.notes_ = std::move(extras.notes);
   return checkpoint;
+}
+
+Checkpoint CheckpointBuilder::from_torch_save(const std::shared_ptr<Mapping>& mapping) {
+  return mapping->reading([&] {
+    const ByteSpan bytes = mapping->bytes();
+    if (zip::looks_like_zip(bytes)) {
+      auto archive = std::make_shared<const RecordArchive>(RecordArchive::open(mapping));
+      return from_torch(read_torch_zip(std::move(archive)), bytes.size());
+    }
+    if (looks_like_torch_legacy(bytes)) return from_torch(read_torch_legacy(mapping), bytes.size());
+    if (looks_like_torch_tar(bytes)) return from_torch(read_torch_tar(mapping), bytes.size());
+    throw Error(ErrorCode::kUnsupported, "is no file that torch.save wrote");
+  });
 }
 
 Checkpoint CheckpointBuilder::from_named(NamedTensors tensors, CheckpointExtras extras) {

@@ -13,10 +13,6 @@
 #include "flambeau/migrate/joint.h"
 #include "flambeau/migrate/traced_calls.h"
 
-namespace flambeau::nn {
-class ControlFlow;
-}
-
 namespace flambeau::migration {
 
 class BothWays final : public interpreter::Flow {
@@ -36,7 +32,7 @@ class BothWays final : public interpreter::Flow {
   struct Outcome;
   struct LoopState;
 
-  Outcome run_side(interpreter::UnknownBranch& branch, bool side, Effects& effects);
+  Outcome run_side(interpreter::UnknownBranch& branch, bool side, Effects& effects, OuterWrites& writes);
   void assert_that(const Tensor& flag, bool wanted, const std::string& message);
   bool loop_as_operator(interpreter::UnknownLoop& loop);
   void find_form(interpreter::UnknownLoop& loop, LoopState& state);

@@ -102,11 +102,13 @@ bool compute_with_data(TracedCalls& calls, std::string_view builtin, Call& call)
     are_bools = are_bools && is_bool(call[i]);
   }
   if (how.gives == NumberKind::kTruth && !are_bools) return false;
+  if (how.gives == NumberKind::kBits && has_float) return false;
   calls.tell_place();
   DType dtype = DType::kInt64;
   if (has_float) {
     dtype = DType::kFloat64;
-  } else if (are_bools && (how.gives == NumberKind::kBool || how.gives == NumberKind::kTruth)) {
+  } else if (are_bools && (how.gives == NumberKind::kBool || how.gives == NumberKind::kTruth ||
+                           how.gives == NumberKind::kBits)) {
     dtype = DType::kBool;
   }
   std::vector<Value> arguments;
@@ -123,6 +125,9 @@ bool compute_with_data(TracedCalls& calls, std::string_view builtin, Call& call)
       if (const std::optional<symbolic::Expr> condition = asked(how.asks, call))
         calls.note_condition(result, *condition);
       call.give(IValue::symbolic(result));
+      return true;
+    case NumberKind::kBits:
+      call.give(are_bools ? IValue::symbolic(result) : item_of(result));
       return true;
     case NumberKind::kInt:
       call.give(item_of(converted(result, DType::kInt64)));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
@@ -59,8 +60,9 @@ struct QuantizedInput {
 // The whole script as a module: calling it runs the method.
 class ScriptRoot final : public ScriptPart {
  public:
+  // `unknown`: names of tensors that the method changes after it looked at their elements.
   ScriptRoot(const ScriptCall& given, const TraceOptions& options, std::vector<QuantizedInput> quantized,
-             Story& story)
+             Story& story, const std::set<std::string>& unknown = {})
       : ScriptPart(python_class_name(given.object.as_object().type->qualified_name())),
         given_(given),
         options_(options),
@@ -71,6 +73,10 @@ class ScriptRoot final : public ScriptPart {
         calls_(*this, story),
         pool_(1) {
     add_state(given.object, slots_);
+    for (const StateSlot& slot : slots_) {
+      if (unknown.contains(slot.name)) calls_.set_unknown(*slot.tensor);
+      tensors_before_.push_back(*slot.tensor);
+    }
     const auto training = given.object.as_object().type->find_attribute("training");
     const bool is_training = training &&
                              given.object.as_object().slots.at(*training).is(IValue::Tag::kBool) &&
@@ -87,6 +93,7 @@ class ScriptRoot final : public ScriptPart {
 
   nn::Tree call(std::span<const nn::Tree> positional, const nn::Keywords& keywords) override {
     const Snapshot before(given_.object);
+    const ReplacedNoted noted(*this);  // while the replaced ones are there
     interpreter::MachineOptions how;
     how.most_steps = options_.most_steps;
     how.granted = static_cast<uint32_t>(interpreter::Capability::kProfiler);  // which does nothing
@@ -129,6 +136,17 @@ class ScriptRoot final : public ScriptPart {
     return tree;
   }
 
+  // Tensors of the file that the method changes, and looked at: what it saw there holds in the first run
+  // alone.
+  std::set<std::string> misjudged() const {
+    std::set<std::string> names;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const Tensor& before = tensors_before_[i];
+      if (calls_.relies_on(before) && (replaced_.contains(slots_[i].name) || calls_.is_written(before)))
+        names.insert(slots_[i].name);
+    }
+    return names;
+  }
   // The attributes that the run changed.
   std::vector<StateSlot> changed() const { return changed_; }
   // "layer1_count" of "layer1.count".
@@ -141,6 +159,21 @@ class ScriptRoot final : public ScriptPart {
   void keep(std::vector<StateSlot> slots) { kept_ = std::move(slots); }
 
  private:
+  struct ReplacedNoted {
+    explicit ReplacedNoted(ScriptRoot& given) : root(given) {}
+    ~ReplacedNoted() {
+      for (size_t i = 0; i < root.slots_.size(); ++i) {
+        const StateSlot& slot = root.slots_[i];
+        const IValue& held = slot.object->slots.at(slot.index);
+        const bool is_same = held.is(IValue::Tag::kTensor) && held.as_tensor().defined() &&
+                             held.as_tensor().storage() == root.tensors_before_[i].storage();
+        if (!is_same) root.replaced_.insert(slot.name);
+      }
+    }
+    ReplacedNoted(const ReplacedNoted&) = delete;
+    ReplacedNoted& operator=(const ReplacedNoted&) = delete;
+    ScriptRoot& root;
+  };
   const StateSlot* find_kept(const std::string& name) const {
     const auto found = std::ranges::find(kept_, name, argument_of);
     return found == kept_.end() ? nullptr : &*found;
@@ -228,6 +261,13 @@ class ScriptRoot final : public ScriptPart {
   // Numbers made of sizes are numbers, those that stand for tensors become some.
   nn::Tree finished(nn::Tree tree, ops::Context& context) {
     for (Value& leaf : tree.leaves) {
+      if (leaf.is<std::string>() || leaf.is<Device>() || leaf.is<std::complex<double>>()) {
+        throw Error(
+            ErrorCode::kUnsupported,
+            fmt::format("the method '{}' gives {}, which PyTorch does not read as a result of a program",
+                        printable(given_.method), printable(leaf.summary())),
+            "give tensors, ints, floats and bools, and tuples, lists and dicts of them");
+      }
       Tensor* const tensor = leaf.get_if<Tensor>();
       if (tensor == nullptr || !tensor->defined()) continue;
       *tensor = ops::is_quantized(*tensor) ? ops::call(context, "aten::dequantize.self", *tensor)
@@ -263,6 +303,8 @@ class ScriptRoot final : public ScriptPart {
   TracedCalls calls_;
   ThreadPool pool_;
   std::vector<StateSlot> slots_;
+  TensorList tensors_before_;       // of the slots
+  std::set<std::string> replaced_;  // slots that hold another tensor after the run
   std::vector<StateSlot> changed_, kept_;
 };
 
@@ -321,9 +363,37 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
   for (const IValue& value : call.positional) positional.push_back(given(value));
   nn::Keywords keywords;
   for (const auto& [name, value] : call.keywords) keywords.emplace_back(name, given(value));
+  const script::Class& type = *call.object.as_object().type;
+  if (call.method == "forward" && !(type.forward_hooks.empty() && type.forward_pre_hooks.empty())) {
+    story.notes.emplace_back(
+        "the module has hooks, which run where PyTorch calls the module: the program is what its method "
+        "forward() does without them");
+  }
   const auto traced = [&](ScriptRoot& root, const trace::DynamicShapes& dynamic) {
     return trace::trace_module(root, positional, keywords,
-                               {.dynamic = dynamic, .is_like_pytorch = options.is_like_pytorch});
+                               {.dynamic = dynamic,
+                                .is_like_pytorch = options.is_like_pytorch,
+                                .widens_ones = !options.is_like_pytorch});
+  };
+  // Once more, and without a look at them, where the script sees elements that it changes afterwards.
+  const auto traced_as_often = [&](const trace::DynamicShapes& dynamic, const std::vector<StateSlot>& kept) {
+    const Story before = story;
+    std::set<std::string> unknown;
+    while (true) {
+      story = before;
+      ScriptRoot root(call, options, quantized, story, unknown);
+      root.keep(kept);
+      const size_t known = unknown.size();
+      try {
+        graph::ExportedProgram program = traced(root, dynamic);
+        unknown.merge(root.misjudged());
+        if (unknown.size() == known) return program;
+      } catch (const Error& error) {
+        const bool is_final = error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kLimit;
+        unknown.merge(root.misjudged());
+        if (is_final || unknown.size() == known) throw;
+      }
+    }
   };
   std::vector<StateSlot> changed;
   if (options.changes_as_arguments) {
@@ -349,12 +419,9 @@ graph::ExportedProgram trace_script(const ScriptCall& call, const TraceOptions& 
                                                         ? trace::ShapeSpec(trace::Dim::AUTO)
                                                         : fixed_shape(keywords.back().second));
     }
-    ScriptRoot root(call, options, std::move(quantized), story);
-    root.keep(std::move(changed));
-    return traced(root, options.dynamic.with(std::move(free)));
+    return traced_as_often(options.dynamic.with(std::move(free)), changed);
   }
-  ScriptRoot root(call, options, std::move(quantized), story);
-  return traced(root, options.dynamic);
+  return traced_as_often(options.dynamic, {});
 }
 
 }  // namespace flambeau::migration

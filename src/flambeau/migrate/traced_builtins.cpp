@@ -9,6 +9,7 @@
 #include "flambeau/interpreter/machine.h"
 #include "flambeau/migrate/data_numbers.h"
 #include "flambeau/migrate/traced_elements.h"
+#include "flambeau/migrate/traced_lists.h"
 #include "flambeau/nn/session.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
@@ -45,10 +46,8 @@ void specialize_value(TracedCalls& calls, IValue& value, int depth) {
   }
 }
 
-void call_specialized(const Builtin& builtin, Call& call) {
-  if (has_data_number(call) && compute_with_data(calls_of(builtin), builtin.name, call)) return;
-  for (size_t i = 0; i < call.size(); ++i) specialize_value(calls_of(builtin), argument(call, i), 0);
-  (*builtin.inner)(call);
+void specialized_call(const Builtin& builtin, Call& call) {
+  call_specialized(calls_of(builtin), builtin, call);
 }
 
 // Of containers: what they hold stays as it is, places in them are numbers.
@@ -108,7 +107,7 @@ void keep(TracedCalls& calls, const Builtin& builtin, Call& call) {
 // range(low, high, step): how many numbers it has, and which one comes.
 void range_length(TracedCalls& calls, const Builtin& builtin, Call& call) {
   if (!has_size(call) || !call[2].is(Tag::kInt) || call[2].as_int() == 0)
-    return call_specialized(builtin, call);
+    return call_specialized(calls, builtin, call);
   const int64_t step = call[2].as_int();
   const SymInt distance =
       step > 0 ? number_of(call[1]) - number_of(call[0]) : number_of(call[0]) - number_of(call[1]);
@@ -233,6 +232,14 @@ Table::Table() {
   });
   set("prim::Print", [](TracedCalls&, const Builtin&, Call&) {});  // programs say nothing
   set("prim::tolist", to_list);
+  set("aten::tensor", list_to_tensor);
+  set("aten::as_tensor.list", list_to_tensor);
+  set("aten::eq.int_list", same_lists);
+  set("aten::ne.int_list", other_lists);
+  set("aten::__contains__.int_list", is_in_list);
+  set("prim::min.self_int", least_of_list);
+  set("prim::max.self_int", most_of_list);
+  set("aten::sum.int", sum_of_list);
   set("aten::_tensor_to_list", look);
   set("aten::_list_to_tensor", look);
   keep_items("aten::len.any");
@@ -264,6 +271,12 @@ bool is_container(const Builtin& builtin) {
 
 }  // namespace
 
+void call_specialized(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (has_data_number(call) && compute_with_data(calls, builtin.name, call)) return;
+  for (size_t i = 0; i < call.size(); ++i) specialize_value(calls, argument(call, i), 0);
+  (*builtin.inner)(call);
+}
+
 interpreter::Builtins traced_builtins(TracedCalls& calls) {
   static const Table table;
   interpreter::Builtins builtins;
@@ -277,7 +290,7 @@ interpreter::Builtins traced_builtins(TracedCalls& calls) {
     } else if (table.containers.contains(builtin.name) || is_container(builtin)) {
       made.caller = call_container;
     } else {
-      made.caller = call_specialized;
+      made.caller = specialized_call;
     }
     return made;
   });
@@ -296,6 +309,9 @@ interpreter::Builtins traced_builtins(TracedCalls& calls) {
   add("aten::dim", rank);
   add("aten::item", element);
   add("aten::select.int", select_part);
+  add("aten::equal", are_equal);
+  add("aten::allclose", are_close);
+  add("aten::is_nonzero", is_nonzero);
   return builtins;
 }
 

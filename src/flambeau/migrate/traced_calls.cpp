@@ -136,12 +136,18 @@ Tensor TracedCalls::as_tensor(const Tensor& tensor) const {
 const Storage* TracedCalls::root_of(const Tensor& tensor) const {
   const Storage* storage = tensor.storage().get();
   const auto found = bases_.find(storage);
-  return found == bases_.end() ? storage : found->second.second.get();
+  return found == bases_.end() ? storage : found->second.root.get();
 }
 
 std::optional<Tensor> TracedCalls::known(const Tensor& tensor) const {
-  if (!tensor.defined() || tensor.storage() == nullptr || written_.contains(root_of(tensor))) return {};
-  if (!is_fake(tensor)) return tensor;
+  if (!tensor.defined() || tensor.storage() == nullptr) return {};
+  const Storage* const root = root_of(tensor);
+  if (outer_writes != nullptr) require_fresh(tensor);
+  if (written_.contains(root) || unknown_.contains(root)) return {};
+  if (!is_fake(tensor)) {
+    relied_.insert(root);
+    return tensor;
+  }
   const auto found = known_.find(tensor.storage().get());
   if (found == known_.end()) return {};
   return found->second.value;
@@ -171,6 +177,7 @@ void TracedCalls::note(std::vector<std::string>& texts, const std::string& what)
 }
 
 void TracedCalls::note_look(const Tensor& tensor) {
+  has_looked_ = true;
   if (!is_fake(tensor)) note(story_.notes, "elements of a tensor of the file were looked at");
 }
 
@@ -192,7 +199,7 @@ void TracedCalls::note_writes(const ops::Operator& op, std::span<const Value> ar
       written_.insert(root);
       std::erase_if(known_, [&](const auto& entry) {
         const auto base = bases_.find(entry.first);
-        return entry.first == root || (base != bases_.end() && base->second.second.get() == root);
+        return entry.first == root || (base != bases_.end() && base->second.root.get() == root);
       });
     });
   }
@@ -205,10 +212,11 @@ void TracedCalls::remember(const ops::Operator& op, std::span<const Value> argum
       arguments[0].tensor().storage() != nullptr) {
     const std::shared_ptr<Storage>& given = arguments[0].tensor().storage();
     const auto base = bases_.find(given.get());
-    const std::shared_ptr<Storage> root = base == bases_.end() ? given : base->second.second;
+    const std::shared_ptr<Storage> root = base == bases_.end() ? given : base->second.root;
+    const Tensor whole = base == bases_.end() ? arguments[0].tensor() : base->second.base;
     visit_tensors(results, [&](const Tensor& tensor) {
       if (tensor.storage() != nullptr && tensor.storage() != given)
-        bases_[tensor.storage().get()] = {tensor.storage(), root};
+        bases_[tensor.storage().get()] = {tensor.storage(), root, whole};
     });
   }
   bool is_known = true;
@@ -427,6 +435,7 @@ std::vector<Value> TracedCalls::call(ops::Context& context, const ops::Operator&
   if (std::optional<std::vector<Value>> renamed = by_other_names(context, op, arguments))
     return *std::move(renamed);
   const ops::Operator& called = without_data_numbers(op, arguments);
+  check_outer_writes(called, arguments);
   std::vector<Value> results = traced(called, arguments);
   remember(called, arguments, results);
   return results;

@@ -13,6 +13,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/machine.h"
+#include "flambeau/migrate/outer_writes.h"
 #include "flambeau/migrate/script_program.h"
 #include "flambeau/migrate/script_state.h"
 #include "flambeau/ops/mechanism/context.h"
@@ -30,6 +31,9 @@ class TracedCalls final : public ops::Interceptor {
 
   std::vector<Value> call(ops::Context& context, const ops::Operator& op,
                           std::span<const Value> arguments) override;
+
+  // Of the innermost side or turn that runs; null outside of all.
+  OuterWrites* outer_writes = nullptr;
 
   // The machine that runs the script; null when none does.
   interpreter::Machine* machine = nullptr;
@@ -51,6 +55,13 @@ class TracedCalls final : public ops::Interceptor {
   Error located(const Error& error) const;
   // The elements of a state are looked at: the program relies on them.
   void note_look(const Tensor& tensor);
+  // A tensor of the file that the method changes: its elements are not the same in every run.
+  void set_unknown(const Tensor& tensor) { unknown_.insert(tensor.storage().get()); }
+  // Whether the script looked at elements, and this tensor's were among those that it could tell them by.
+  bool relies_on(const Tensor& tensor) const {
+    return has_looked_ && relied_.contains(tensor.storage().get());
+  }
+  bool is_written(const Tensor& tensor) const { return written_.contains(tensor.storage().get()); }
   // The end of the run: what ran several times is told of.
   void tell_story();
   // Says where the script is, to whoever traces.
@@ -74,6 +85,9 @@ class TracedCalls final : public ops::Interceptor {
   void remember(const ops::Operator& op, std::span<const Value> arguments, std::span<const Value> results);
   void note_writes(const ops::Operator& op, std::span<const Value> arguments);
   const Storage* root_of(const Tensor& tensor) const;
+  void check_outer_writes(const ops::Operator& op, std::span<const Value> arguments);
+  // A view, made outside, of a tensor that the graph inside has a copy of.
+  void require_fresh(const Tensor& tensor) const;
 
   struct Known {
     std::shared_ptr<Storage> storage;  // keeps the address from being used again
@@ -91,8 +105,16 @@ class TracedCalls final : public ops::Interceptor {
   std::string place_;
   size_t depth_ = 0;  // operators are made of others
   std::unordered_map<const Storage*, Known> known_;
-  std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> bases_;
+  struct View {
+    std::shared_ptr<Storage> storage;  // its own
+    std::shared_ptr<Storage> root;     // of what it is a view of, in the end
+    Tensor base;
+  };
+  std::unordered_map<const Storage*, View> bases_;
   std::unordered_set<const Storage*> written_;
+  std::unordered_set<const Storage*> unknown_;
+  mutable std::unordered_set<const Storage*> relied_;  // of tensors of the file
+  bool has_looked_ = false;
   std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, symbolic::Expr>> conditions_;
   std::vector<std::pair<std::string, nn::Module*>> open_;
   std::string path_;

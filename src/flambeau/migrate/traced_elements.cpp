@@ -1,5 +1,7 @@
 #include "flambeau/migrate/traced_elements.h"
 
+#include <algorithm>
+
 #include "flambeau/base/error.h"
 #include "flambeau/interpreter/builtins/boxing.h"
 #include "flambeau/interpreter/convert.h"
@@ -15,14 +17,6 @@ namespace {
 using interpreter::Builtin;
 using interpreter::Call;
 using Tag = IValue::Tag;
-
-// A number that data decides, as a tensor of no dimensions that nobody else writes to.
-Tensor element_of(const Tensor& tensor, DType dtype) {
-  Tensor element = tensor;
-  if (element.dim() != 0) element = ops::call<Tensor>(nn::current(), "aten::reshape", tensor, SymIntList{});
-  if (element.dtype() == dtype) return ops::call<Tensor>(nn::current(), "aten::clone", element);
-  return ops::call_with<Tensor>(nn::current(), "aten::to.dtype", {element, dtype}, {});
-}
 
 // Calls it with tensors that have their elements; false where they are not known.
 bool call_known(TracedCalls& calls, const Builtin& builtin, Call& call) {
@@ -60,21 +54,14 @@ bool call_known(TracedCalls& calls, const Builtin& builtin, Call& call) {
             "compute with tensors instead"));
 }
 
-// Integers that depend on the inputs, one by one: each is a number of the program.
-IValue listed_numbers(Call& call, const Tensor& tensor, const Type& type) {
-  ops::Context& context = call.machine().context();
-  if (tensor.dim() == 0) {
-    const Value arguments[] = {tensor};
-    return interpreter::to_ivalue(ops::call_named(context, "aten::item", arguments).at(0));
-  }
-  std::vector<IValue> items;
-  for (int64_t i = 0; i < tensor.sizes()[0]; ++i)
-    items.push_back(
-        listed_numbers(call, ops::call<Tensor>(context, "aten::select.int", tensor, 0, i), type.element()));
-  return IValue::list(type.element(), std::move(items));
-}
-
 }  // namespace
+
+Tensor element_of(const Tensor& tensor, DType dtype) {
+  Tensor element = tensor;
+  if (element.dim() != 0) element = ops::call<Tensor>(nn::current(), "aten::reshape", tensor, SymIntList{});
+  if (element.dtype() == dtype) return ops::call<Tensor>(nn::current(), "aten::clone", element);
+  return ops::call_with<Tensor>(nn::current(), "aten::to.dtype", {element, dtype}, {});
+}
 
 bool is_size(const IValue& value) { return value.is(Tag::kSymbolic) && value.as_symbolic().is<SymInt>(); }
 
@@ -158,12 +145,58 @@ void element(TracedCalls& calls, const Builtin&, Call& call) {
   call.give(interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::item", arguments).at(0)));
 }
 
-void select_part(TracedCalls& calls, const Builtin&, Call& call) {
-  if (select_with_data(calls, call)) return;
+namespace {
+
+void call_operator(const char* name, Call& call, const std::vector<Value>& arguments) {
+  call.give(interpreter::to_ivalue(ops::call_named(call.machine().context(), name, arguments).at(0)));
+}
+
+std::vector<Value> values_of(const Call& call) {
   std::vector<Value> arguments;
   for (size_t i = 0; i < call.size(); ++i) arguments.push_back(interpreter::to_value(call[i]));
-  call.give(
-      interpreter::to_ivalue(ops::call_named(call.machine().context(), "aten::select.int", arguments).at(0)));
+  return arguments;
+}
+
+// torch.equal, torch.allclose: a bool that data decides, made of the one of each element.
+bool give_all_same(TracedCalls& calls, Call& call, const char* each, std::vector<Value> arguments) {
+  const Tensor& a = interpreter::tensor_of(call[0]);
+  const Tensor& b = interpreter::tensor_of(call[1]);
+  if (calls.known(a) && calls.known(b)) return false;
+  calls.tell_place();
+  const ops::Info<SymInt> left = ops::symbolic_info(a);
+  const ops::Info<SymInt> right = ops::symbolic_info(b);
+  if (!std::ranges::equal(left.sizes, right.sizes)) {
+    call.give(IValue(false));
+    return true;
+  }
+  const Tensor same = ops::call_named(nn::current(), each, arguments).at(0).tensor();
+  call.give(IValue::symbolic(ops::call<Tensor>(nn::current(), "aten::all", same)));
+  return true;
+}
+
+}  // namespace
+
+void select_part(TracedCalls& calls, const Builtin&, Call& call) {
+  if (select_with_data(calls, call)) return;
+  call_operator("aten::select.int", call, values_of(call));
+}
+
+void is_nonzero(TracedCalls& calls, const Builtin& builtin, Call& call) {
+  if (calls.known(interpreter::tensor_of(call[0])))
+    return call_operator("aten::is_nonzero", call, values_of(call));
+  tensor_to_bool(calls, builtin, call);
+}
+
+void are_equal(TracedCalls& calls, const Builtin&, Call& call) {
+  const std::vector<Value> arguments = values_of(call);
+  if (!give_all_same(calls, call, "aten::eq.Tensor", arguments))
+    call_operator("aten::equal", call, arguments);
+}
+
+void are_close(TracedCalls& calls, const Builtin&, Call& call) {
+  const std::vector<Value> arguments = values_of(call);
+  if (!give_all_same(calls, call, "aten::isclose", arguments))
+    call_operator("aten::allclose", call, arguments);
 }
 
 void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
@@ -173,20 +206,6 @@ void look(TracedCalls& calls, const Builtin& builtin, Call& call) {
       argument(call, i) = IValue(ops::scalar_tensor(calls.specialize(*symbol), DType::kInt64));
   }
   if (!call_known(calls, builtin, call)) fail_data(calls, "elements");
-}
-
-void to_list(TracedCalls& calls, const Builtin& builtin, Call& call) {
-  constexpr int64_t kMostNumbers = 256;
-  const Tensor tensor = interpreter::tensor_of(call[0]);
-  const bool is_plain = tensor.dtype() == DType::kInt64 && !tensor.is_traced() && tensor.dim() <= 4 &&
-                        tensor.dim() > 0 && tensor.element_count() <= kMostNumbers;
-  const bool wants_integers = call[1].is(Tag::kInt) &&
-                              call[1].as_int() == static_cast<int64_t>(tensor.dim()) &&
-                              call[2].is(Tag::kInt) && call[2].as_int() == 0;
-  if (!is_plain || !wants_integers || calls.known(tensor)) return look(calls, builtin, call);
-  Type type = TypeKind::kInt;
-  for (size_t d = 0; d < tensor.dim(); ++d) type = Type::list(std::move(type));
-  call.give(listed_numbers(call, tensor, type));
 }
 
 }  // namespace flambeau::migration

@@ -13,6 +13,7 @@
 #include "flambeau/graph/bind_call.h"
 #include "flambeau/graph/program.h"
 #include "flambeau/kernels/random/generator.h"
+#include "flambeau/ops/engines/block_kernel.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
 #include "flambeau/passes/effects.h"
@@ -86,6 +87,7 @@ struct Program::State {
     bind_weights();
     if (options.live_weights.empty()) copy_small_weights();
     may_plan = options.plan;
+    kernels = std::move(options.kernels);
     backend = options.backend ? std::move(options.backend) : backends::make_backend();
     has_symbols = std::ranges::any_of(interface.inputs, [](const graph::Leaf& leaf) {
       return std::ranges::any_of(leaf.sizes(), [](const graph::LeafSize& size) { return !size.literal; });
@@ -363,6 +365,7 @@ struct Program::State {
   size_t changed_count = 0;
   std::set<size_t> live;  // the latter
   std::shared_ptr<const backends::Backend> backend;
+  std::shared_ptr<const ops::BlockKernels> kernels;
   backends::PackedWeights packed;
   PlanCache plans;
 };
@@ -379,12 +382,22 @@ const graph::ExportedProgram& Program::exported() const { return state_->program
 const ops::Library& Program::library() const { return *state_->library; }
 ThreadPool& Program::pool() const { return state_->pool; }
 
+bool Program::prepare(std::span<const Value> leaves) {
+  State& state = *state_;
+  state.checker.check(leaves);
+  ops::Context context(*state.library, state.pool);
+  context.kernels = state.kernels.get();
+  return state.find_plan(context, leaves) != nullptr;
+}
+
 std::vector<Value> Program::run(std::span<const Value> leaves, const RunOptions& options) {
   State& state = *state_;
   state.checker.check(leaves);
   const WorkScope work(options.budget.limits());
   ops::Context context(*state.library, state.pool);
+  context.kernels = state.kernels.get();
   context.most_steps = options.budget.steps;
+  context.allocator = options.allocator;
   context.generator = options.generator != nullptr ? options.generator : &state.generator;
   // Runs that draw from the program's own numbers take turns.
   std::unique_lock turn(state.generator_mutex, std::defer_lock);

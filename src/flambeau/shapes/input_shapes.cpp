@@ -19,18 +19,38 @@ bool is_named(const Dim& dim) { return dim.kind() == DimKind::kNamed || dim.kind
 
 }  // namespace
 
-InputShapes::InputShapes(ShapeEnv& env, const DynamicShapes& shapes, std::vector<InputArgument> arguments)
+InputShapes::InputShapes(ShapeEnv& env, const DynamicShapes& shapes, std::vector<InputArgument> arguments,
+                         bool widens_ones)
     : env_(env), is_empty_(shapes.is_empty()) {
   name_leaves(arguments);
   specs_ = shapes.resolve(arguments);
   for (InputArgument& argument : arguments)
     for (InputLeaf& leaf : argument.leaves) leaves_.push_back(std::move(leaf));
+  if (widens_ones) widen_ones();
   make_symbols();
 }
 
 InputShapes::InputShapes(ShapeEnv& env, std::vector<InputLeaf> leaves, std::vector<ShapeSpec> specs)
     : env_(env), leaves_(std::move(leaves)), specs_(std::move(specs)), is_replay_(true) {
   make_symbols();
+}
+
+void InputShapes::widen_ones() {
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    InputLeaf& leaf = leaves_[i];
+    if (leaf.kind != InputLeaf::Kind::kTensor) continue;
+    bool is_wider = false;
+    for (const auto& [index, dim] : specs_[i].dims()) {
+      const bool varies = dim.kind() == DimKind::kNamed || dim.kind() == DimKind::kDynamic;
+      if (!varies || index < 0 || static_cast<size_t>(index) >= leaf.sizes.size()) continue;
+      int64_t& size = leaf.sizes[static_cast<size_t>(index)];
+      if (size != 1 || !dim.range().contains(symbolic::Number(2))) continue;
+      size = 2;
+      is_wider = true;
+    }
+    // Whatever a stride of a size of 1 was: the elements lie in order.
+    if (is_wider) leaf.strides.clear();
+  }
 }
 
 void InputShapes::make_symbols() {

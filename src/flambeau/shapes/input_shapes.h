@@ -58,8 +58,10 @@ struct ShapeConstraints {
 class InputShapes {
  public:
   // Makes the symbols. Throws Error(kInvalidArgument) where the shapes do not fit the arguments or the
-  // example. `env` must outlive it.
-  InputShapes(ShapeEnv& env, const DynamicShapes& shapes, std::vector<InputArgument> arguments);
+  // example. `env` must outlive it. `widens_ones`: a size that users said may vary is 2 where it is 1 in the
+  // example, since a 1 is taken as one that stays.
+  InputShapes(ShapeEnv& env, const DynamicShapes& shapes, std::vector<InputArgument> arguments,
+              bool widens_ones = false);
 
   // One for each leaf, in order.
   const std::vector<InputSymbols>& symbols() const { return symbols_; }
@@ -85,6 +87,7 @@ class InputShapes {
   };
 
   InputShapes(ShapeEnv& env, std::vector<InputLeaf> leaves, std::vector<ShapeSpec> specs);
+  void widen_ones();
   void make_symbols();
   void make_tensor(size_t leaf);
   void make_strides(size_t leaf);

@@ -144,6 +144,7 @@ bool ShapeEnv::answer(const Expr& given, std::optional<bool> fallback) {
       if (fallback) return *fallback;
       if (is_proved(condition)) return true;
       if (is_proved(symbolic::not_(condition))) return false;
+      if (const std::optional<bool> taken = answer_in_rule(condition)) return *taken;
       throw_data_dependent(condition);
     }
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "flambeau/symbolic/evaluate.h"
@@ -114,6 +115,27 @@ class ShapeEnv : public symbolic::Decider {
   bool decide(const symbolic::Expr& condition) override;
   // The same, but where it depends on data the fallback is the answer, and nothing is remembered.
   bool decide_or(const symbolic::Expr& condition, bool fallback);
+  // While it lives, the rules of operators ask: whether a tensor is contiguous, broadcasts, has room for a
+  // part. Of sizes from data that has no answer, and needs none: as in PyTorch they are taken as neither 0
+  // nor 1, which decides about layouts alone, and what an operator would refuse becomes an assertion of its
+  // contrary. Inside of a branch or loop (`may_assert` is false), where nothing is known to hold outside, the
+  // operator alone says so when it runs.
+  class InRule {
+   public:
+    InRule(ShapeEnv& env, bool may_assert)
+        : env_(env), before_(std::exchange(env.rule_, may_assert ? Rule::kAsserts : Rule::kTrusts)) {}
+    ~InRule() { env_.rule_ = before_; }
+    InRule(const InRule&) = delete;
+    InRule& operator=(const InRule&) = delete;
+
+   private:
+    enum class Rule : uint8_t { kNone, kAsserts, kTrusts };
+    friend class ShapeEnv;
+
+    ShapeEnv& env_;
+    Rule before_;
+  };
+
   // The answer if it is known for all sizes; asks nothing.
   std::optional<bool> known(const symbolic::Expr& condition);
   // The value of a size for this example, which the trace then relies on.
@@ -173,6 +195,7 @@ class ShapeEnv : public symbolic::Decider {
   SymbolInfo& mutable_info(const symbolic::Expr& symbol);
   symbolic::Expr new_symbol(const std::string& name, bool is_size);
   bool answer(const symbolic::Expr& condition, std::optional<bool> fallback);
+  std::optional<bool> answer_in_rule(const symbolic::Expr& condition);
   symbolic::Expr simplify_anew(const symbolic::Expr& expr);
   symbolic::Expr find_replacement(const symbolic::Expr& symbol) const;
   bool is_divisible(const symbolic::Expr& base, const symbolic::Expr& divisor);
@@ -189,6 +212,7 @@ class ShapeEnv : public symbolic::Decider {
   bool prefers_assertions_ = false;
   bool is_like_pytorch_ = false;
   bool is_tracing_ = true;
+  InRule::Rule rule_ = InRule::Rule::kNone;  // that asks
   std::vector<std::unique_ptr<SymbolInfo>> symbols_;
   std::unordered_map<std::string, SymbolInfo*> by_name_;
   std::unordered_set<int> numbers_;                  // taken by names

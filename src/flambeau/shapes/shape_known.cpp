@@ -27,6 +27,13 @@ bool has_division(const Expr& expr) {
          std::ranges::any_of(expr.args(), [](const Expr& arg) { return has_division(arg); });
 }
 
+// Of symbols, or of a symbol and a number that is not -1.
+bool has_product(const Expr& expr) {
+  if (expr.kind() == Kind::kPow) return true;
+  if (expr.kind() == Kind::kMul && !(expr.args().size() == 2 && expr.arg(0).is(-1))) return true;
+  return std::ranges::any_of(expr.args(), has_product);
+}
+
 }  // namespace
 
 Expr ShapeEnv::find_replacement(const Expr& symbol) const {
@@ -212,6 +219,29 @@ bool ShapeEnv::is_proved(const Expr& condition) const {
     const SymbolInfo* const found = find(name);
     return found == nullptr ? std::nullopt : std::optional(found->range);
   });
+}
+
+std::optional<bool> ShapeEnv::answer_in_rule(const Expr& condition) {
+  if (rule_ == InRule::Rule::kNone) return std::nullopt;
+  const RangeOf usual = [this](std::string_view name) -> std::optional<ValueRange> {
+    const SymbolInfo* const found = find(name);
+    if (found == nullptr) return std::nullopt;
+    const ValueRange most_sizes(Number(2), found->range.upper());
+    const bool is_size = !found->is_backed() && found->is_size_like && overlaps(most_sizes, found->range);
+    return is_size ? found->range.intersect(most_sizes) : found->range;
+  };
+  if (trace::is_proved(condition, usual)) return true;
+  if (trace::is_proved(symbolic::not_(condition), usual)) return false;
+  // Rules ask for what they refuse. Products are strides, whose order is no reason to refuse anything.
+  const Kind kind = condition.kind();
+  const bool is_bound = kind == Kind::kLt || kind == Kind::kLe || kind == Kind::kGt || kind == Kind::kGe;
+  if (is_like_pytorch_ || !is_bound || has_product(condition)) return std::nullopt;
+  if ((kind == Kind::kLt || kind == Kind::kGe) && condition.arg(1).is(0)) {
+    if (rule_ == InRule::Rule::kAsserts) check_is_size(symbolic::SymInt(condition.arg(0), *this));
+    return kind == Kind::kGe;
+  }
+  if (rule_ == InRule::Rule::kAsserts) check(symbolic::not_(condition));
+  return false;
 }
 
 Expr ShapeEnv::without_unbacked(const Expr& condition) {

@@ -79,7 +79,7 @@ class Exporter {
       : module_(module),
         options_(options),
         inputs_(flatten_inputs(module, arguments, keywords)),
-        shapes_(env_, options.dynamic, inputs_.arguments()),
+        shapes_(env_, options.dynamic, inputs_.arguments(), options.widens_ones),
         stack_(module),
         tracer_(program_.graph(), env_),
         flow_(env_) {

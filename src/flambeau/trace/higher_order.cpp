@@ -413,4 +413,8 @@ bool HigherOrder::is_from_outside(const Tensor& tensor) const {
   return tracer.find(tensor) == nullptr || tracer.aliased_input(tensor) != nullptr;
 }
 
+void HigherOrder::stand_for(const Tensor& outside, const Tensor& inside) {
+  symbols_.tracer->hold(outside, symbols_.tracer->value_of(inside));
+}
+
 }  // namespace flambeau::trace

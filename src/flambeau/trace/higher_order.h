@@ -27,6 +27,7 @@ class HigherOrder : public nn::ControlFlow {
   nn::Tree pretend_cond(const nn::Tree& when_true, const nn::Tree& when_false) override;
   nn::Tree pretend_carried(const nn::Tree& carried) override;
   bool is_from_outside(const Tensor& tensor) const override;
+  void stand_for(const Tensor& outside, const Tensor& inside) override;
 
   // What Python code would call the value, for the order of operands; the value's name when it is not set.
   std::function<std::string(const graph::Value& value)> name_of;

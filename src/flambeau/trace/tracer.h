@@ -84,6 +84,11 @@ class Tracer : public ops::Interceptor {
 
   // A traced tensor that somebody else still holds, besides those in `held`; null when there is none.
   const graph::Value* find_held(std::span<const Value> held) const;
+  // The tensor is that value from now on.
+  void hold(const Tensor& tensor, graph::Value& value);
+  // How many elements of a tensor are not zero.
+  using Counts = std::unordered_map<const Storage*, std::pair<std::shared_ptr<Storage>, symbolic::SymInt>>;
+
   // Writes the tensor to an input, at the end of the graph.
   void add_copy(graph::Value& input, const Tensor& tensor);
 
@@ -134,6 +139,7 @@ class Tracer : public ops::Interceptor {
                     std::span<const Value> results);
   void add_assertions();
   void add_assertion(const symbolic::Expr& condition);
+  graph::Node& last_number_of(const symbolic::Expr& condition, graph::Node& first) const;
   graph::Value& condition_value(const symbolic::Expr& condition);
   graph::SymBool describe_condition(const symbolic::Expr& condition) const;
   graph::SymInt describe_number(const symbolic::Expr& expr);
@@ -141,7 +147,6 @@ class Tracer : public ops::Interceptor {
   // PyTorch traces operators over sequences as loops: the number of steps is the example's there.
   void fix_sequence_lengths(const ops::Operator& op, std::span<const Value> arguments);
   void join_equal_numbers();
-  void hold(const Tensor& tensor, graph::Value& value);
   graph::Value& add_tensor_value(const std::string& name, const Tensor& tensor);
   graph::Argument tensor_argument(const Tensor& tensor);
   graph::Value& symbol_value(const symbolic::Expr& expr);
@@ -163,6 +168,7 @@ class Tracer : public ops::Interceptor {
   std::unordered_map<std::string, size_t> graph_names_;  // how many there are
   graph::Node* before_ = nullptr;
   std::unordered_map<const graph::Value*, const graph::Value*> aliases_;
+  Counts counts_;
   std::vector<std::unique_ptr<Tracer>> inner_;
   bool is_inside_ = false;  // a rule is at work: its arithmetic is not the model's
 };

@@ -84,9 +84,15 @@ bool gives_element(const ops::Operator& op, std::span<const Value> arguments) {
 // Numbers without a hint.
 class UnbackedNumbers final : public ops::DataNumbers {
  public:
-  explicit UnbackedNumbers(ShapeEnv& env) : env_(env) {}
+  // `counts`: of tensors that were asked for it already.
+  UnbackedNumbers(ShapeEnv& env, Tracer::Counts& counts) : env_(env), counts_(counts) {}
   SymInt size(const std::optional<SymInt>& most) override {
     return env_.unbacked_size(most && most->is_literal() ? std::optional(most->literal()) : std::nullopt);
+  }
+  SymInt count_of(const Tensor& mask, const SymInt& most) override {
+    const auto [place, is_new] = counts_.try_emplace(mask.storage().get());
+    if (is_new) place->second = {mask.storage(), size(most)};
+    return place->second.second;
   }
   bool is_from_data(const SymInt& number) const override { return env_.has_unbacked(number.expr()); }
   bool is_within(const SymInt& number, const SymInt& size) const override {
@@ -97,6 +103,7 @@ class UnbackedNumbers final : public ops::DataNumbers {
 
  private:
   ShapeEnv& env_;
+  Tracer::Counts& counts_;
 };
 
 }  // namespace
@@ -115,7 +122,7 @@ std::optional<std::vector<Value>> Tracer::results_from_data(const ops::Operator&
   }
   const ops::Facts& facts = op.facts();
   if (facts.data_shape == nullptr) return {};
-  UnbackedNumbers numbers(env_);
+  UnbackedNumbers numbers(env_, counts_);
   const ops::DataShape shape = facts.data_shape(arguments, numbers);
   if (!shape) return {};
   return boxed(op, shape.infos());
@@ -124,6 +131,7 @@ std::optional<std::vector<Value>> Tracer::results_from_data(const ops::Operator&
 std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operator& op,
                                         std::span<const Value> arguments) {
   const Within within(is_inside_);
+  const ShapeEnv::InRule in_rule(env_, !is_inner());
   if (std::optional<std::vector<Value>> given = results_from_data(op, arguments)) return *std::move(given);
   if (op.is(ops::Trait::kReadsGeometry) || op.facts().as<ops::SizeCall>(arguments))
     return ops::execute(context, op, arguments);
@@ -132,6 +140,7 @@ std::vector<Value> Tracer::fake_results(ops::Context& context, const ops::Operat
   std::vector<Value> results;
   if (schema.returns.empty()) return results;
   if (schema.is_mutable()) {
+    counts_.clear();  // of views of what is written, too
     // What is written is what is given back. The rule checks that it fits.
     if (op.kind == ops::Kind::kInPlace && rule.shape != nullptr) {
       if (has_symbols(arguments)) {

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "flambeau/base/error.h"
 #include "flambeau/shapes/shape_env.h"
+#include "flambeau/symbolic/build.h"
 #include "flambeau/symbolic/forms/relation.h"
 #include "flambeau/symbolic/text/print.h"
 
@@ -94,6 +97,27 @@ void Tracer::add_assertion(const Expr& condition) {
                                                     symbolic::to_string(condition), value.name())));
 }
 
+// `first`, or the last node behind it that gives a number of the condition.
+graph::Node& Tracer::last_number_of(const Expr& condition, graph::Node& first) const {
+  std::vector<const graph::Node*> producers;
+  // What was computed already is not computed again, wherever it stands.
+  const auto add = [&](const Expr& expr, auto&& self) -> void {
+    const auto known = symbols_.find(expr);
+    if (known == symbols_.end()) {
+      for (const Expr& part : expr.args()) self(part, self);
+    } else if (known->second->producer() != nullptr) {
+      producers.push_back(known->second->producer());
+    }
+  };
+  add(condition, add);
+  graph::Node* last = &first;
+  std::erase(producers, last);
+  for (graph::Node* node = first.next(); node != nullptr && !producers.empty(); node = node->next()) {
+    if (std::erase(producers, node) > 0) last = node;
+  }
+  return *last;
+}
+
 // Behind the node that gives a number from data stands what must hold of it.
 void Tracer::add_assertions() {
   const std::vector<std::pair<graph::Value*, Expr>> numbers = numbers_;
@@ -104,8 +128,14 @@ void Tracer::add_assertions() {
       last_of_sizes = value->producer();
       continue;
     }
+    const graph::Node* behind = value->producer();
     before_ = value->producer()->next();
-    for (const Expr& condition : env_.assertions_after(expr.name())) add_assertion(condition);
+    for (const Expr& condition : env_.assertions_after(expr.name())) {
+      graph::Node& last = last_number_of(condition, *value->producer());
+      if (&last != behind) before_ = last.next();
+      behind = &last;
+      add_assertion(condition);
+    }
   }
   if (is_inner()) {  // what is asserted of the program's inputs stands outside
     before_ = nullptr;

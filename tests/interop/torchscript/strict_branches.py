@@ -461,3 +461,77 @@ class FlagOfOneElement(nn.Module):
         if on:
             x = x * 2
         return x + 1
+
+
+@case(UP, DOWN)
+class WritesInput(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            x.add_(1)
+        return x
+
+
+@case(UP, DOWN)
+class WritesPart(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        z = y
+        if x.sum() > 0:
+            y[0] = 5.0
+            y[:, 1] += x[:, 0]
+        return y, z[0] + 1
+
+
+@case(UP, DOWN)
+class WritesBufferInPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        if x.sum() > 0:
+            self.count.add_(1)
+        else:
+            self.count.mul_(2).sub_(3)
+        return x + self.count
+
+
+@case(UP, DOWN, ramp(2, 3, start=10), -ramp(2, 3, start=10))
+class WritesInNestedBranches(nn.Module):
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        if x.sum() > 0:
+            y.add_(x)
+            if x.max() > 5:
+                y[1].mul_(3)
+            z = y.sum()
+        else:
+            z = x.max()
+            if x.min() < -5:
+                y.fill_(7)
+        return y, z
+
+
+@case(UP, DOWN)
+class LooksAtWhatItWrites(nn.Module):
+    """The branch is another one when it is called again."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        if int(self.calls) > 0:
+            x = x * 2
+        self.calls += 1
+        return x
+
+
+@case((torch.tensor([1, 2]), torch.tensor([1, 2])), (torch.tensor([1, 2]), torch.tensor([1, 3])))
+class AskedForEquality(nn.Module):
+    def forward(self, x, y):
+        if torch.equal(x, y):
+            return x + 1
+        if torch.allclose(x * 1.5, y * 1.5, rtol=0.5):
+            return x - 1
+        return x

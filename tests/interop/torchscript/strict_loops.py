@@ -273,3 +273,48 @@ class SetsItemInLoop(nn.Module):
         while bool(parts[0].sum() < 90):
             parts[0] = parts[0] + parts[1]
         return parts[0]
+
+
+@case(SMALL, LARGE)
+class WritesInLoop(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        while bool(x.sum() < 50):
+            x = x * 2
+            y.mul_(2)
+        return y
+
+
+@case(SMALL, LARGE, DOWN)
+class FillsRows(nn.Module):
+    """As a decoder does, which ends when data says so."""
+
+    def forward(self, x):
+        rows = torch.zeros(6, 3)
+        n = 0
+        while n < 6:
+            x = x * 2 - 1
+            rows[n] = x[0]
+            n += 1
+            if bool(x.sum() > 60):
+                break
+        return rows, n
+
+
+@case((UP, torch.tensor(3)), (UP, torch.tensor(0)), (UP, torch.tensor(7)))
+class ComputesWithBits(nn.Module):
+    def forward(self, x, n):
+        bits = int(n)
+        for i in range(bits & 6):
+            x = x + (i ^ bits)
+        return x * (bits << 1) - (bits >> 1 | 8)
+
+
+@case(torch.tensor([1.0, -1.0, 2.0]), torch.tensor([-1.0, -1.0, -2.0]), torch.tensor([1.0, 1.0, 1.0]))
+class GoesThroughPlaces(nn.Module):
+    def forward(self, x):
+        places = torch.nonzero(x > 0)
+        total = torch.zeros_like(x)
+        for i in range(places.size(0)):
+            total[places[i, 0]] += 1.0
+        return total

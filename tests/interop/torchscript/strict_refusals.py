@@ -159,43 +159,39 @@ class NoneInLoop(nn.Module):
         return y
 
 
-@refused("x.add_(1)", "comes from outside of the branch", "gives a new tensor")
-class WritesInputInBranch(nn.Module):
-    def forward(self, x):
-        if x.sum() > 0:
-            x.add_(1)
-        return x
-
-
-@refused("y[0] = 5", "comes from outside of the branch", "gives a new tensor")
-class WritesPartInBranch(nn.Module):
+@refused("row.add_(1)", "taken before a branch or loop", "where it is used")
+class WritesOldPart(nn.Module):
     def forward(self, x):
         y = x * 2
+        row = y[0]
         if x.sum() > 0:
-            y[0] = 5.0
+            row.add_(1)
         return y
 
 
-@refused("self.count.add_(1)", "comes from outside of the branch", "gives a new tensor")
-class WritesBufferInBranch(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("count", torch.zeros(()))
-
-    def forward(self, x):
-        if x.sum() > 0:
-            self.count.add_(1)
-        return x
-
-
-@refused("y.mul_(2)", "comes from outside of the branch or loop", "gives a new tensor")
-class WritesInLoop(nn.Module):
+@refused("z = row * 2", "taken before a branch or loop", "where it is used")
+class UsesOldPart(nn.Module):
     def forward(self, x):
         y = x * 2
+        row = y[0]
+        z = row
         while bool(x.sum() < 50):
             x = x * 2
             y.mul_(2)
-        return y
+            z = row * 2
+        return y, z
+
+
+@refused("", "gives 'up', which PyTorch does not read", "give tensors")
+class GivesText(nn.Module):
+    def forward(self, x):
+        return x, "up"
+
+
+@refused("", "gives cpu, which PyTorch does not read", "give tensors")
+class GivesDevice(nn.Module):
+    def forward(self, x):
+        return x, x.device
 
 
 @refused("", "changes self.turns (", "forgotten")
@@ -247,10 +243,10 @@ class KeepsDict(nn.Module):
         return x
 
 
-@refused("x[0].tolist()", "elements of a tensor that depends on the inputs", "compute with tensors")
+@refused("numbers[0]", "elements of a tensor that depends on the inputs", "compute with tensors", torch.tensor([1j, 2.0]))
 class ListOfElements(nn.Module):
     def forward(self, x):
-        numbers: List[float] = x[0].tolist()
+        numbers: List[complex] = x.tolist()
         return x * numbers[0]
 
 

@@ -39,6 +39,7 @@ struct Model {
 struct Record {
   std::string name;
   std::shared_ptr<Storage> bytes;
+  bool is_deflated = false;  // is written so
 };
 
 struct Package {

@@ -61,6 +61,9 @@ class ControlFlow {
   virtual Tree pretend_carried(const Tree& carried) = 0;
   // Inside of an operator: whether the tensor is one of those outside, or a view of one.
   virtual bool is_from_outside(const Tensor& tensor) const = 0;
+  // Inside of an operator: from now on a tensor from outside is this one, which is of this graph and may be
+  // written to.
+  virtual void stand_for(const Tensor& outside, const Tensor& inside) = 0;
 };
 
 // The same over trees.

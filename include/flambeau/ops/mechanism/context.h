@@ -20,6 +20,7 @@ class Generator;
 
 namespace flambeau::ops {
 
+class BlockKernels;
 class Context;
 class Library;
 struct Operator;
@@ -54,8 +55,9 @@ class Context {
   Allocator* allocator = nullptr;           // null: the heap
   kernels::Generator* generator = nullptr;  // null: operators that draw random numbers throw
   std::unique_lock<std::mutex>* generator_turn =
-      nullptr;              // taken by the first that draws, where there is one
-  uint64_t most_steps = 0;  // 0 for no bound
+      nullptr;                            // taken by the first that draws, where there is one
+  uint64_t most_steps = 0;                // 0 for no bound
+  const BlockKernels* kernels = nullptr;  // for plans: null for none
 
   // Throws Error(kInvalidArgument) with a remedy where there is none.
   kernels::Generator& require_generator() const;

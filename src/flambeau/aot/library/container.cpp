@@ -25,23 +25,27 @@ int threads_to_use() {
   return is_number && threads > 0 && threads <= 1024 ? threads : 0;
 }
 
-graph::ExportedProgram verified(graph::ExportedProgram program) {
-  graph::require_valid(program);
-  return program;
+Source verified(Source source) {
+  graph::require_valid(source.program);
+  return source;
 }
 
 }  // namespace
 
-Container::Model::Model(graph::ExportedProgram exported, std::vector<std::string> live)
-    : program(std::move(exported), {.threads = threads_to_use(), .live_weights = std::move(live)}) {}
+Container::Model::Model(Source source, std::vector<std::string> live)
+    : kernels(source.kernels),
+      program(std::move(source.program), {.threads = threads_to_use(),
+                                          .live_weights = std::move(live),
+                                          .kernels = std::move(source.kernels)}) {}
 
 Container::Container(const std::string& folder)
-    : Container(std::make_shared<Model>(verified(find_program(folder)))) {}
+    : Container(std::make_shared<Model>(verified(find_source(folder)))) {}
 
 Container::Container(std::shared_ptr<Model> model)
     : active_(std::move(model)), constants_(active_->program.exported()) {
   active_->shared.resize(constants_.all().size());
   const graph::Interface& interface = active_->program.interface();
+  bool has_dtype = false;
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
     const graph::Leaf& leaf = interface.inputs[i];
     leaves_.push_back(leaf.constant);
@@ -49,7 +53,11 @@ Container::Container(std::shared_ptr<Model> model)
     input_leaves_.push_back(i);
     input_names_.push_back(leaf.label());
   }
-  for (const graph::Leaf& leaf : interface.outputs) output_names_.push_back(leaf.label());
+  for (const graph::Leaf& leaf : interface.outputs) {
+    if (leaf.is_tensor() && !has_dtype) output_dtype_ = leaf.dtype;
+    has_dtype = has_dtype || leaf.is_tensor();
+    output_names_.push_back(leaf.label());
+  }
   in_spec_ = dump_treespec(interface.in_spec);
   out_spec_ = dump_treespec(interface.out_spec);
 }
@@ -82,11 +90,14 @@ void Container::run(std::vector<HostTensorPointer> inputs, std::vector<HostTenso
     views.push_back(view_of(inputs[i].get(), input_names_[i]));
     leaves[input_leaves_[i]] = views.back();
   }
-  const std::vector<Value> results = model->program.run(leaves);
+  HostAllocator allocator(output_dtype_);
+  runtime::RunOptions how;
+  how.allocator = &allocator;
+  const std::vector<Value> results = model->program.run(leaves, how);
   std::vector<HostTensorPointer> made;
   made.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    made.push_back(i < results.size() ? handle_of(results[i], views, inputs) : nullptr);
+    made.push_back(i < results.size() ? handle_of(results[i], views, inputs, allocator) : nullptr);
   outputs = std::move(made);
 }
 
@@ -103,7 +114,7 @@ std::shared_ptr<Container::Model> Container::with(const Model& old,
     if (shared[i] != nullptr) live.push_back(name);
   }
   for (const auto& [index, tensor] : values) set_weight(exported, constants_.at(index).original, tensor);
-  auto made = std::make_shared<Model>(std::move(exported), std::move(live));
+  auto made = std::make_shared<Model>(Source{std::move(exported), old.kernels}, std::move(live));
   made->shared = std::move(shared);
   return made;
 }

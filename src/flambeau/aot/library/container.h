@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flambeau/aot/library/constants.h"
+#include "flambeau/aot/library/source.h"
 #include "flambeau/aot/library/tensors.h"
 #include "flambeau/runtime/program.h"
 
@@ -21,7 +22,7 @@ enum class Values : uint8_t { kCopied, kShared };  // kShared: the caller change
 
 class Container {
  public:
-  // Throws what find_program() throws, and verifying and making a program.
+  // Throws what find_source() throws, and verifying and making a program.
   explicit Container(const std::string& folder);
 
   const Constants& constants() const { return constants_; }
@@ -52,7 +53,8 @@ class Container {
  private:
   // A set of constants, and the program that has them.
   struct Model {
-    explicit Model(graph::ExportedProgram exported, std::vector<std::string> live = {});
+    explicit Model(Source source, std::vector<std::string> live = {});
+    std::shared_ptr<const ops::BlockKernels> kernels;
     runtime::Program program;
     // By constant: what is the caller's, null for others.
     std::vector<std::shared_ptr<HostTensor>> shared;
@@ -74,6 +76,7 @@ class Container {
   std::vector<Value> leaves_;         // the others, which are what they are
   std::vector<std::string> input_names_;
   std::vector<std::string> output_names_;
+  DType output_dtype_ = DType::kFloat32;  // of the first tensor
   std::string in_spec_;
   std::string out_spec_;
 };

@@ -8,6 +8,7 @@
 #include <functional>
 #include <system_error>
 
+#include "flambeau/aot/kernels/loaded.h"
 #include "flambeau/aot/payload.h"
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/archive/zip/reader.h"
@@ -69,10 +70,7 @@ std::shared_ptr<Mapping> find_package(const Reference& reference) {
                   kPackageVariable));
 }
 
-}  // namespace
-
-graph::ExportedProgram find_program(const std::string& folder) {
-  const std::shared_ptr<Mapping> own = open_own(folder);
+graph::ExportedProgram find_program(const std::shared_ptr<Mapping>& own) {
   std::optional<Payload> payload = with_location("file", own->path(), [&] { return find_payload(own); });
   if (!payload) {
     throw Error(ErrorCode::kNotFound, "there is no program behind the library's code",
@@ -83,6 +81,26 @@ graph::ExportedProgram find_program(const std::string& folder) {
   const Reference reference =
       with_location("file", own->path(), [&] { return read_reference(as_text(payload->bytes->bytes())); });
   return std::move(read_programs(find_package(reference)).model(reference.model).program);
+}
+
+// Where the process may not load code from memory, the model runs without.
+std::shared_ptr<const ops::BlockKernels> load_kernels(const std::shared_ptr<Mapping>& own) {
+  const std::shared_ptr<Mapping> bytes = find_kernels(own);
+  if (bytes == nullptr) return nullptr;
+  try {
+    return std::make_shared<const LoadedKernels>(bytes->bytes());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo && error.code() != ErrorCode::kUnsupported) throw;
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Source find_source(const std::string& folder) {
+  const std::shared_ptr<Mapping> own = open_own(folder);
+  graph::ExportedProgram program = find_program(own);
+  return {std::move(program), with_location("file", own->path(), [&] { return load_kernels(own); })};
 }
 
 }  // namespace flambeau::aot

@@ -41,7 +41,7 @@ HostTensorPointer alias(HostTensor* input, const Tensor& output) {
   HostTensor* made = nullptr;
   require(aoti_torch__reinterpret_tensor(input, static_cast<int64_t>(output.dim()), output.sizes().begin(),
                                          output.strides().begin(), output.offset(), &made),
-          "make a view of an input");
+          "make a view of a tensor");
   return HostTensorPointer(made);
 }
 
@@ -100,8 +100,31 @@ HostTensorPointer copy_of(const Tensor& tensor) {
   return made;
 }
 
+std::shared_ptr<Storage> HostAllocator::allocate(size_t bytes) {
+  const size_t size = dtype_size(dtype_);
+  if (bytes < kLeast || size == 0 || bytes % size != 0) return Storage::uninitialized(bytes);
+  HostTensorPointer made = empty(dtype_, {static_cast<int64_t>(bytes / size)}, {1});
+  HostTensor* const handle = made.get();
+  const std::shared_ptr<HostTensor> owner(made.release(), DeleteHostTensor());
+  std::shared_ptr<Storage> storage = Storage::borrow(data_of(handle), bytes, owner);
+  const std::lock_guard lock(mutex_);
+  made_.emplace_back(storage, handle);
+  return storage;
+}
+
+HostTensor* HostAllocator::find(const Tensor& result) const {
+  // State that the program keeps must not change when the caller writes to the result.
+  if (result.dtype() != dtype_ || result.layout() != Layout::kStrided || result.storage().use_count() != 1)
+    return nullptr;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [storage, handle] : made_) {
+    if (!storage.owner_before(result.storage()) && !result.storage().owner_before(storage)) return handle;
+  }
+  return nullptr;
+}
+
 HostTensorPointer handle_of(const Value& value, std::span<const Tensor> views,
-                            std::span<const HostTensorPointer> inputs) {
+                            std::span<const HostTensorPointer> inputs, const HostAllocator& allocator) {
   if (value.is_none()) return nullptr;
   if (const auto* const integer = value.get_if<int64_t>()) return number(DType::kInt64, *integer);
   if (const auto* const real = value.get_if<double>()) return number(DType::kFloat64, *real);
@@ -116,6 +139,7 @@ HostTensorPointer handle_of(const Value& value, std::span<const Tensor> views,
     if (tensor.storage() == views[i].storage() && tensor.dtype() == views[i].dtype())
       return alias(inputs[i].get(), tensor);
   }
+  if (HostTensor* const made = allocator.find(tensor)) return alias(made, tensor);
   return copy_of(tensor);
 }
 

@@ -1,16 +1,13 @@
 #include "flambeau/aot/native/library.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <set>
 
+#include "flambeau/aot/memory_library.h"
 #include "flambeau/aot/native/symbol_library.h"
 #include "flambeau/archive/elf/reader.h"
 #include "flambeau/base/error.h"
@@ -23,23 +20,15 @@ constexpr std::string_view kTheirName = "libtorch_cpu.so";
 constexpr std::string_view kUsual[] = {
     "libgomp.so.1",    "libstdc++.so.6",       "libgcc_s.so.1",        "libc.so.6", "libm.so.6", "libdl.so.2",
     "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"};
-constexpr std::string_view kMachine =
-#if defined(__x86_64__)
-    "x86-64";
-#elif defined(__aarch64__)
-    "aarch64";
-#else
-    "";
-#endif
 
 [[noreturn]] void fail(ErrorCode code, std::string message, std::string remedy = {}) {
   throw Error(code, std::move(message), std::move(remedy));
 }
 
 void check_tables(const elf::Library& library) {
-  if (library.machine != kMachine || !library.is_shared) {
+  if (library.machine != kOwnMachine || !library.is_shared) {
     fail(ErrorCode::kUnsupported,
-         fmt::format("the library is for {}, this machine is {}", printable(library.machine), kMachine),
+         fmt::format("the library is for {}, this machine is {}", printable(library.machine), kOwnMachine),
          "compile the model on such a machine");
   }
   for (const std::string_view needed : library.needed) {
@@ -132,49 +121,11 @@ std::vector<uint8_t> checked(ByteSpan file) {
   return bytes;
 }
 
-// A file that lies in memory alone, and what the loader made of it.
-class Library::File {
- public:
-  File(const char* name, ByteSpan bytes, int flags) {
-    fd_ = memfd_create(name, MFD_CLOEXEC);
-    if (fd_ < 0) fail(ErrorCode::kIo, fmt::format("no file in memory can be made: {}", std::strerror(errno)));
-    size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t written = write(fd_, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        const int reason = errno;
-        close(fd_);
-        fail(ErrorCode::kIo, fmt::format("the library cannot be put into memory: {}", std::strerror(reason)));
-      }
-      done += static_cast<size_t>(written);
-    }
-    handle_ = dlopen(fmt::format("/proc/self/fd/{}", fd_).c_str(), flags);
-    if (handle_ != nullptr) return;
-    const char* const text = dlerror();
-    const std::string reason = text == nullptr ? "" : text;
-    close(fd_);
-    fail(ErrorCode::kUnsupported, fmt::format("the library cannot be loaded: {}", printable(reason, 400)),
-         reason.find("libgomp") != std::string::npos ? "install GCC's OpenMP runtime: libgomp1" : "");
-  }
-  ~File() {
-    dlclose(handle_);
-    close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  void* handle() const { return handle_; }
-
- private:
-  int fd_ = -1;
-  void* handle_ = nullptr;
-};
-
 // Its own libraries first: a PyTorch that is in this process as well has functions of the same names.
 Library::Library(ByteSpan file) {
   const std::vector<uint8_t> bytes = checked(file);
-  names_ = std::make_unique<File>("libflambeau", symbol_library(all_functions()), RTLD_NOW | RTLD_LOCAL);
-  code_ = std::make_unique<File>("compiled model", bytes, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  names_ = std::make_unique<MemoryLibrary>("libflambeau", symbol_library(all_functions()), Binding::kShared);
+  code_ = std::make_unique<MemoryLibrary>("compiled model", bytes, Binding::kOwnFirst);
 }
 Library::~Library() {
   code_.reset();
@@ -182,7 +133,7 @@ Library::~Library() {
 }
 
 void* Library::address(const std::string& name) const {
-  if (void* const found = dlsym(code_->handle(), name.c_str())) return found;
+  if (void* const found = code_->find(name)) return found;
   fail(ErrorCode::kUnsupported, fmt::format("the library has no function '{}'", name),
        "it is no compiled model, or one of a version of PyTorch that is not known");
 }

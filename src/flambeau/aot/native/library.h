@@ -8,6 +8,10 @@
 #include "flambeau/aot/native/box.h"
 #include "flambeau/base/bytes.h"
 
+namespace flambeau::aot {
+class MemoryLibrary;
+}
+
 namespace flambeau::aot::native {
 
 // Every function there is for libraries.
@@ -33,9 +37,8 @@ class Library {
  private:
   void* address(const std::string& name) const;
 
-  class File;
-  std::unique_ptr<File> names_;
-  std::unique_ptr<File> code_;
+  std::unique_ptr<MemoryLibrary> names_;
+  std::unique_ptr<MemoryLibrary> code_;
 };
 
 }  // namespace flambeau::aot::native

@@ -4,6 +4,8 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "flambeau/archive/zip/deflate.h"
 #include "flambeau/archive/zip/format.h"
@@ -54,6 +56,19 @@ void Writer::add_deflated(std::string_view name, ByteSpan data) {
   begin_record(name, data.size(), true);
   const std::string compressed = deflate_like_pytorch(data);
   sink_.write_text(compressed);
+  end_record(compressed.size(), checksum(0, data));
+}
+
+void Writer::add_deflated_quickly(std::string_view name, ByteSpan data) {
+  if (data.size() <= 3) return add(name, data);
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
+      libdeflate_alloc_compressor(1), libdeflate_free_compressor);
+  if (compressor == nullptr) throw std::bad_alloc();
+  std::vector<uint8_t> compressed(libdeflate_deflate_compress_bound(compressor.get(), data.size()));
+  compressed.resize(libdeflate_deflate_compress(compressor.get(), data.data(), data.size(), compressed.data(),
+                                                compressed.size()));
+  begin_record(name, data.size(), true);
+  sink_.write(compressed);
   end_record(compressed.size(), checksum(0, data));
 }
 

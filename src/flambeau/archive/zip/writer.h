@@ -35,6 +35,8 @@ class Writer {
   // Compressed, byte for byte as PyTorch does it for the sources and debug files of TorchScript (those
   // over 200 bytes). Like PyTorch, stores up to 3 bytes as they are.
   void add_deflated(std::string_view name, ByteSpan data);
+  // Compressed soon rather than well, but for up to 3 bytes.
+  void add_deflated_quickly(std::string_view name, ByteSpan data);
   // `size` must be what the source gives.
   void add_stream(std::string_view name, uint64_t size, const RecordSource& source);
   // `.data/serialization_id` as PyTorch computes it from the names and checksums written so far.

@@ -157,6 +157,21 @@ TEST(ZipWriter, StreamsLikeItAdds) {
   EXPECT_EQ(as_text(reader.view(*reader.find("top/x"))), text);
 }
 
+TEST(ZipWriter, DeflatesQuickly) {
+  MemorySink sink;
+  Writer writer(sink, {});
+  const std::string text(100000, 'x');
+  writer.add_deflated_quickly("text", as_bytes(text));
+  writer.add_deflated_quickly("nothing", {});
+  writer.finish();
+  const std::vector<uint8_t> bytes = sink.take();
+  EXPECT_LT(bytes.size(), 2000U);
+  const RecordArchive archive = RecordArchive::open(Mapping::from_buffer(bytes));
+  EXPECT_EQ(archive.get("text").method, Method::kDeflated);
+  EXPECT_EQ(as_text(archive.read("text")), text);
+  EXPECT_TRUE(archive.read("nothing").empty());
+}
+
 TEST(ZipWriter, WorksWithoutTopFolderAndWithoutRecords) {
   MemorySink sink;
   Writer writer(sink, {.top_folder = ""});

@@ -6,7 +6,7 @@
 
 #include "flambeau/archive/record_archive.h"
 #include "flambeau/base/error.h"
-#include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/format.h"
 #include "flambeau/formats/pt2/archive_names.h"
 #include "flambeau/formats/pt2/package_readers.h"
@@ -285,7 +285,7 @@ class ArchiveReader {
   static std::vector<Weight> weights_of(const std::shared_ptr<Storage>& bytes) {
     std::vector<Weight> weights;
     if (bytes->size() == 0) return weights;
-    const Checkpoint checkpoint = load_checkpoint(Storage::as_mapping(bytes));
+    const Checkpoint checkpoint = CheckpointBuilder::from_torch_save(Storage::as_mapping(bytes));
     if (!checkpoint.skipped().empty()) {
       const auto& [name, reason] = checkpoint.skipped().front();
       throw Error(ErrorCode::kUnsupported, fmt::format("'{}' cannot be read: {}", printable(name), reason));

@@ -59,6 +59,7 @@ struct Pending {
   std::string name;
   std::string text;
   std::shared_ptr<Storage> bytes;
+  bool is_deflated = false;
 };
 
 class ArchiveWriter {
@@ -68,7 +69,7 @@ class ArchiveWriter {
   void write(ByteSink& sink, std::string_view top_folder) {
     for (const Record& record : package_.others) kept_.insert(record.name);
     for (const Model& model : package_.models) add_model(model);
-    for (const Record& record : package_.others) add(record.name, record.bytes);
+    for (const Record& record : package_.others) add(record.name, record.bytes, record.is_deflated);
     for (const Record& record : package_.extra_files)
       add(std::string(kExtra).append(record.name), record.bytes);
     add_text(kFormat, "pt2");
@@ -88,6 +89,12 @@ class ArchiveWriter {
         writer.add_text(record.name, record.text);
         continue;
       }
+      if (record.is_deflated) {
+        const std::shared_ptr<const Storage> ready = Storage::ready(record.bytes);
+        writer.add_deflated_quickly(record.name, ready->bytes());
+        advance_or_cancel(progress_, ready->size());
+        continue;
+      }
       writer.add_stream(record.name, record.bytes->is_meta() ? 0 : record.bytes->size(),
                         [&](const std::function<void(ByteSpan)>& emit) {
                           // Fake weights have no bytes, and are written as none.
@@ -100,8 +107,8 @@ class ArchiveWriter {
   }
 
  private:
-  void add(std::string name, std::shared_ptr<Storage> bytes) {
-    pending_.push_back({std::move(name), {}, std::move(bytes)});
+  void add(std::string name, std::shared_ptr<Storage> bytes, bool is_deflated = false) {
+    pending_.push_back({std::move(name), {}, std::move(bytes), is_deflated});
   }
   void add_text(std::string_view name, std::string text) {
     pending_.push_back({std::string(name), std::move(text), nullptr});

@@ -11,6 +11,7 @@ namespace {
 
 // Of bytecode.
 constexpr int64_t kLastVersionWithOwnStorages = 4;
+constexpr int64_t kLastBackportedVersion = 7;
 
 }  // namespace
 
@@ -43,6 +44,7 @@ void write_script(ByteSink& sink, const ScriptFile& file, const IValue& module, 
   if (bytecode_version) {
     parts.bytecode = bytecode_value(bytecode::export_program(*file.unit, module, *bytecode_version));
     parts.has_own_storages = *bytecode_version <= kLastVersionWithOwnStorages;
+    parts.is_backported = *bytecode_version <= kLastBackportedVersion;
   }
   const std::string root = module.as_object().type->qualified_name();
   const auto print = [&](const std::vector<ValuePickler::Met>& met) {

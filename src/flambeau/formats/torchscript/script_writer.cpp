@@ -77,12 +77,13 @@ void ScriptWriter::write(const ScriptParts& parts, const PrintCode& print, const
   SharedStorages storages;
   const bool is_mobile = !parts.bytecode.is_none();
   SharedStorages* const shared = is_mobile && !parts.has_own_storages ? &storages : nullptr;
-  ValuePickler constants(hooks_, kept_, shared);
+  const Owners owners = parts.is_backported ? Owners::kNone : Owners::kCounted;
+  ValuePickler constants(hooks_, kept_, shared, owners);
   const std::string constants_bytes = constants.pickle(IValue::tuple(code.constants));
   add_values(writer, "constants", constants_bytes, constants.storages(), true, progress, shared);
   if (is_mobile) {
-    ValuePickler bytecode(hooks_, kept_, shared);
-    const std::string bytecode_bytes = bytecode.pickle(parts.bytecode);
+    ValuePickler bytecode(hooks_, kept_, shared, owners);
+    const std::string bytecode_bytes = bytecode.pickle(parts.bytecode, parts.is_backported);
     add_values(writer, "bytecode", bytecode_bytes, bytecode.storages(), true, progress, shared);
   }
   if (!parts.traced_inputs.is_none()) {

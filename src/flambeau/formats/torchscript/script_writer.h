@@ -28,6 +28,7 @@ struct ScriptParts {
   IValue traced_inputs = {};      // None for none
   IValue bytecode = {};           // of a mobile module, what bytecode.pkl holds; None for none
   bool has_own_storages = false;  // bytecode's tensors are beside it, as until version 4
+  bool is_backported = false;     // bytecode and constants are of a file of newer bytecode, written anew
 };
 
 struct ScriptWriterOptions {

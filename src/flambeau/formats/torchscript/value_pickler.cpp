@@ -25,7 +25,7 @@ constexpr int kMostWrittenNesting = 400;
 
 }  // namespace
 
-std::string ValuePickler::pickle(const IValue& value) {
+std::string ValuePickler::pickle(const IValue& value, bool is_held) {
   tree_ = Tree();
   done_.clear();
   storage_nodes_.clear();
@@ -34,7 +34,9 @@ std::string ValuePickler::pickle(const IValue& value) {
   made_.clear();
   native_tensors_.clear();
   native_depth_ = 0;
+  empty_tuple_ = nullptr;
   Node* root = save(value, 0);
+  if (is_held) Tree::set_memoized(root);
   return pickle::write_torch(*root);
 }
 
@@ -69,7 +71,7 @@ Node* ValuePickler::save(const IValue& value, int depth, uint32_t copies) {
   Node* node = save_boxed(value, depth);
   done_[value.identity()] = node;
   const uint32_t own = copies + (kept_.contains(value.identity()) ? 1 : 0);
-  if (value.owners() > own) Tree::set_memoized(node);
+  if (owners_ == Owners::kCounted && value.owners() > own) Tree::set_memoized(node);
   return node;
 }
 
@@ -82,6 +84,11 @@ Node* ValuePickler::save_boxed(const IValue& value, int depth) {
           tree_.global("builtins", "complex"),
           tree_.tuple({tree_.real(value.as_complex().real()), tree_.real(value.as_complex().imag())}));
     case IValue::Tag::kTuple: {
+      if (owners_ == Owners::kNone && value.items().empty()) {
+        if (empty_tuple_ != nullptr) Tree::set_memoized(empty_tuple_);
+        if (empty_tuple_ == nullptr) empty_tuple_ = tree_.tuple();
+        return empty_tuple_;
+      }
       std::vector<Node*> items;
       items.reserve(value.items().size());
       for (const IValue& item : value.items()) items.push_back(save(item, depth + 1));

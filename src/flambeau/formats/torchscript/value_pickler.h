@@ -33,15 +33,23 @@ struct SharedStorages {
   std::pair<std::string, bool> name_of(const Tensor& tensor);
 };
 
+// Who owns a value beside the one that is pickled.
+enum class Owners {
+  kCounted,  // whoever there is
+  kNone,     // nobody: as PyTorch has what it read from a file in order to write it anew
+};
+
 class ValuePickler {
  public:
   // `kept`: what objects whose __setstate__ never ran were saved with. `shared`, when given, names storages.
-  ValuePickler(const SaveHooks& hooks, const KeptStates& kept, SharedStorages* shared = nullptr)
-      : hooks_(hooks), kept_(kept), shared_(shared) {}
+  ValuePickler(const SaveHooks& hooks, const KeptStates& kept, SharedStorages* shared = nullptr,
+               Owners owners = Owners::kCounted)
+      : hooks_(hooks), kept_(kept), shared_(shared), owners_(owners) {}
 
   // The bytes of a pickle with that value. Throws Error(kUnsupported, kInvalidArgument, kLimit) for what no
-  // archive can hold, naming the attribute.
-  std::string pickle(const IValue& value);
+  // archive can hold, naming the attribute. `is_held`: the value itself has an owner, whatever its parts
+  // have.
+  std::string pickle(const IValue& value, bool is_held = false);
 
   // One tensor for each of the storages, in the order of their keys "0", "1", ...: of the last pickle. Where
   // storages are shared, those that were new.
@@ -78,7 +86,9 @@ class ValuePickler {
   const SaveHooks& hooks_;
   const KeptStates& kept_;
   SharedStorages* shared_;
+  Owners owners_;
   pickle::Tree tree_;
+  pickle::Node* empty_tuple_ = nullptr;                  // of what was read: one for all
   std::unordered_map<const void*, pickle::Node*> done_;  // null while it is being written
   std::unordered_map<const Storage*, pickle::Node*> storage_nodes_;
   // Tensors in native objects, by storage and offset.

@@ -48,7 +48,7 @@ FLAMBEAU_INLINE float sin_of(float x) {
 }
 FLAMBEAU_INLINE float cos_of(float x) {
   const AngleF a = reduce_angle(x);
-  return sin_or_cos(a.r, minus(a.quadrant, -1));
+  return sin_or_cos(a.r, minus_f(a.quadrant, -1));
 }
 
 struct AngleD {
@@ -96,7 +96,7 @@ FLAMBEAU_INLINE double sin_of(double x) {
 }
 FLAMBEAU_INLINE double cos_of(double x) {
   const AngleD a = reduce_angle(x);
-  return sin_or_cos(a.r, minus(a.quadrant, -1));
+  return sin_or_cos(a.r, minus_d(a.quadrant, -1));
 }
 
 // The angle whose tangent is a / b, to the last digit of a float. Neither is negative, one may be infinite.

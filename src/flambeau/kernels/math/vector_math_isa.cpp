@@ -5,41 +5,6 @@
 namespace flambeau::kernels::vector_math::FLAMBEAU_ISA {
 namespace {
 
-template <typename T>
-FLAMBEAU_INLINE T sqrt_of(T x) {
-  return std::sqrt(x);
-}
-template <typename T>
-FLAMBEAU_INLINE T rsqrt_of(T x) {
-  return T(1) / std::sqrt(x);
-}
-template <typename T>
-FLAMBEAU_INLINE T sigmoid_of(T x) {
-  return T(1) / (T(1) + exp_of(-x));
-}
-template <typename T>
-FLAMBEAU_INLINE T log_sigmoid_of(T x) {
-  return (x < T(0) ? x : T(0)) - log1p_of(exp_of(-magnitude(x)));
-}
-template <typename T>
-FLAMBEAU_INLINE T silu_of(T x) {
-  return x / (T(1) + exp_of(-x));
-}
-FLAMBEAU_INLINE float gelu_of(float x) { return x * 0.5F * (1.0F + erf_beside_one(x * 0.707106781F)); }
-FLAMBEAU_INLINE double gelu_of(double x) { return x * 0.5 * (1.0 + erf_of(x * 0.70710678118654752440)); }
-template <typename T>
-FLAMBEAU_INLINE T gelu_tanh_of(T x) {
-  const T inner = T(0.79788456080286535588) * (x + T(0.044715) * (x * x * x));
-  return T(0.5) * x * (T(1) + tanh_of(inner));
-}
-// x tanh(log(1 + e^x)) is x w / (w + 2) with w = e^x (e^x + 2).
-template <typename T>
-FLAMBEAU_INLINE T mish_of(T x) {
-  const T e = exp_of(x > T(30) ? T(30) : x);
-  const T w = e * (e + T(2));
-  return x * (w / (w + T(2)));
-}
-
 // x and y may be the same array.
 template <typename T, typename Function>
 FLAMBEAU_INLINE void each(const T* x, T* y, size_t n, Function function) {
@@ -49,41 +14,41 @@ FLAMBEAU_INLINE void each(const T* x, T* y, size_t n, Function function) {
 
 }  // namespace
 
-#define FLAMBEAU_LOOP(name, T)                       \
-  void name##_##T(const T* x, T* y, size_t n) {      \
-    each(x, y, n, [](T a) { return name##_of(a); }); \
+#define FLAMBEAU_LOOP(name, T, suffix)                        \
+  void name##_##T(const T* x, T* y, size_t n) {               \
+    each(x, y, n, [](T a) { return name##_of_##suffix(a); }); \
   }
 
-FLAMBEAU_LOOP(exp, float)
-FLAMBEAU_LOOP(exp2, float)
-FLAMBEAU_LOOP(expm1, float)
-FLAMBEAU_LOOP(log, float)
-FLAMBEAU_LOOP(log2, float)
-FLAMBEAU_LOOP(log1p, float)
-FLAMBEAU_LOOP(tanh, float)
-FLAMBEAU_LOOP(erf, float)
-FLAMBEAU_LOOP(sqrt, float)
-FLAMBEAU_LOOP(rsqrt, float)
-FLAMBEAU_LOOP(sigmoid, float)
-FLAMBEAU_LOOP(log_sigmoid, float)
-FLAMBEAU_LOOP(silu, float)
-FLAMBEAU_LOOP(gelu, float)
-FLAMBEAU_LOOP(gelu_tanh, float)
-FLAMBEAU_LOOP(mish, float)
+FLAMBEAU_LOOP(exp, float, f)
+FLAMBEAU_LOOP(exp2, float, f)
+FLAMBEAU_LOOP(expm1, float, f)
+FLAMBEAU_LOOP(log, float, f)
+FLAMBEAU_LOOP(log2, float, f)
+FLAMBEAU_LOOP(log1p, float, f)
+FLAMBEAU_LOOP(tanh, float, f)
+FLAMBEAU_LOOP(erf, float, f)
+FLAMBEAU_LOOP(sqrt, float, f)
+FLAMBEAU_LOOP(rsqrt, float, f)
+FLAMBEAU_LOOP(sigmoid, float, f)
+FLAMBEAU_LOOP(log_sigmoid, float, f)
+FLAMBEAU_LOOP(silu, float, f)
+FLAMBEAU_LOOP(gelu, float, f)
+FLAMBEAU_LOOP(gelu_tanh, float, f)
+FLAMBEAU_LOOP(mish, float, f)
 
-FLAMBEAU_LOOP(exp, double)
-FLAMBEAU_LOOP(expm1, double)
-FLAMBEAU_LOOP(log, double)
-FLAMBEAU_LOOP(log1p, double)
-FLAMBEAU_LOOP(tanh, double)
-FLAMBEAU_LOOP(erf, double)
-FLAMBEAU_LOOP(gelu, double)
-FLAMBEAU_LOOP(sqrt, double)
-FLAMBEAU_LOOP(rsqrt, double)
-FLAMBEAU_LOOP(sigmoid, double)
-FLAMBEAU_LOOP(log_sigmoid, double)
-FLAMBEAU_LOOP(silu, double)
-FLAMBEAU_LOOP(gelu_tanh, double)
-FLAMBEAU_LOOP(mish, double)
+FLAMBEAU_LOOP(exp, double, d)
+FLAMBEAU_LOOP(expm1, double, d)
+FLAMBEAU_LOOP(log, double, d)
+FLAMBEAU_LOOP(log1p, double, d)
+FLAMBEAU_LOOP(tanh, double, d)
+FLAMBEAU_LOOP(erf, double, d)
+FLAMBEAU_LOOP(gelu, double, d)
+FLAMBEAU_LOOP(sqrt, double, d)
+FLAMBEAU_LOOP(rsqrt, double, d)
+FLAMBEAU_LOOP(sigmoid, double, d)
+FLAMBEAU_LOOP(log_sigmoid, double, d)
+FLAMBEAU_LOOP(silu, double, d)
+FLAMBEAU_LOOP(gelu_tanh, double, d)
+FLAMBEAU_LOOP(mish, double, d)
 
 }  // namespace flambeau::kernels::vector_math::FLAMBEAU_ISA

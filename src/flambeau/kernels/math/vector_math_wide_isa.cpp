@@ -12,8 +12,6 @@ FLAMBEAU_INLINE void each(const float* x, float* y, size_t n, Function function)
   for (size_t i = 0; i < n; ++i) y[i] = static_cast<float>(function(static_cast<double>(x[i])));
 }
 
-FLAMBEAU_INLINE double rounded(double x) { return magnitude(x) < 0x1p51 ? (x + kRoundD) - kRoundD : x; }
-
 FLAMBEAU_INLINE double log10_of(double x) { return log_of(x) * 0.43429448190325182765; }
 FLAMBEAU_INLINE double sinh_of(double x) {
   const double e = exp_of(magnitude(x));
@@ -64,57 +62,6 @@ FLAMBEAU_INLINE double erfc_of(double x) {
   p = p * s + 0.7160046047068;
   const double y = p * exp_of(-a * a) / (1.0 + a);
   return x < 0.0 ? 2.0 - y : y;
-}
-
-FLAMBEAU_INLINE double softplus_of(double x, double beta, double threshold) {
-  const double scaled = x * beta;
-  const double y = log1p_of(exp_of(scaled)) / beta;
-  return scaled > threshold ? x : y;
-}
-
-// The binary logarithm of a float that is not negative, to 2^-44 of its value.
-FLAMBEAU_INLINE double binary_log(double x) {
-  const SplitD a = split(x);
-  const double s = a.f / (2.0 + a.f);
-  const double z = s * s;
-  double p = 0.2828850234074823553;
-  p = p * z + 0.3199068038070133729;
-  p = p * z + 0.4122092240611043519;
-  p = p * z + 0.5770779426603044685;
-  p = p * z + 0.9617966941122648348;
-  p = p * z + 2.885390081777850623;
-  const double y = x < kInfD ? a.k + s * p : x;
-  return x == 0.0 ? -kInfD : y;
-}
-// 2^x to 2^-34 of its value where that is a float; what rounds to one's limits beyond.
-FLAMBEAU_INLINE double power_of_two(double x) {
-  double within = x < -200.0 ? -200.0 : x;
-  within = within > 200.0 ? 200.0 : within;
-  const double shifted = within + kRoundD;
-  const double f = within - (shifted - kRoundD);
-  double p = 0.00001530370071136569394;
-  p = p * f + 0.0001546972921411829709;
-  p = p * f + 0.001333347847368541528;
-  p = p * f + 0.009618025613318034249;
-  p = p * f + 0.05550410906325866612;
-  p = p * f + 0.2402265121349809266;
-  p = p * f + 0.6931471805568324135;
-  p = p * f + 0.9999999999595617507;
-  const double y = p * power_of_two_d(minus(bits_of(shifted), bits_of(kRoundD)));
-  return x != x ? x : y;
-}
-
-FLAMBEAU_INLINE double pow_of(double x, double exponent) {
-  const double a = magnitude(x);
-  double y = power_of_two(exponent * binary_log(a));
-  const double whole = rounded(exponent);
-  const double half = 0.5 * exponent;
-  const bool odd = (whole == exponent) & (rounded(half) != half);
-  y = ((x < 0.0) & (whole != exponent) & (a != kInfD)) ? std::numeric_limits<double>::quiet_NaN() : y;
-  // The sign of x, that of -0 included.
-  y = odd ? with_sign(y, x) : y;
-  y = (x == 1.0) | (exponent == 0.0) | ((a == 1.0) & (magnitude(exponent) == kInfD)) ? 1.0 : y;
-  return y;
 }
 
 constexpr size_t kBlock = 512;

@@ -37,7 +37,6 @@ Info<N> constant_pad_shape(const Info<N>& self, std::span<const N> pad, const Va
   }
   Info<N> cut = self;  // what is left where padding is negative
   ShortList<N> sizes = self.sizes;
-  bool only_cuts = true;
   for (size_t d = 0; d < self.dim(); ++d) {
     const auto [before, after] = pad_of(pad, self.dim(), d);
     sizes[d] = self.sizes[d] + before + after;
@@ -47,11 +46,20 @@ Info<N> constant_pad_shape(const Info<N>& self, std::span<const N> pad, const Va
                       "size, which is invalid. Check dimension {} of your input.",
                       number_text(self.sizes[d]), number_text(before), number_text(after), d));
     }
-    only_cuts = only_cuts && before <= N(0) && after <= N(0);
     cut.sizes[d] = self.sizes[d] + min(before, N(0)) + min(after, N(0));
     if (cut.sizes[d] < N(0)) fail_view("narrow(): length must be non-negative.");
   }
-  if (only_cuts) {
+  const auto only_cuts = [&] {
+    bool all = true;
+    for (size_t d = 0; all && d < self.dim(); ++d) {
+      const auto [before, after] = pad_of(pad, self.dim(), d);
+      all = before <= N(0) && after <= N(0);
+    }
+    return all;
+  };
+  // Of what lies in order the result does, too: no size need decide which of both it is.
+  const bool is_same_either_way = std::is_same_v<N, SymInt> && is_contiguous(self);
+  if (!is_same_either_way && only_cuts()) {
     return {.dtype = self.dtype,
             .sizes = sizes,
             .strides = like_strides(cut, MemoryFormat::kPreserve),

@@ -293,6 +293,8 @@ void define_convolution(Library& library) {
           "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor")
       .shape<old_convolution_shape<Size>, old_convolution_shape<SymInt>>()
       .kernel<old_convolution_kernel>()
+      .is(Trait::kAnyLayout)
+      .describe<convolution_call>()
       .work<convolution_work>();
   library
       .define(
@@ -302,6 +304,8 @@ void define_convolution(Library& library) {
           "bool deterministic, bool cudnn_enabled) -> Tensor")
       .shape<older_convolution_shape<Size>, older_convolution_shape<SymInt>>()
       .kernel<older_convolution_kernel>()
+      .is(Trait::kAnyLayout)
+      .describe<convolution_call>()
       .work<convolution_work>();
   define_dims<1>(
       library,

@@ -20,6 +20,7 @@ namespace vector_math = kernels::vector_math;
   struct Name {                                                                            \
     static constexpr std::string_view kName = #name;                                       \
     static constexpr int kCost = 4;                                                        \
+    static constexpr std::string_view kCode = "return " #name "_of(a);";                   \
     static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); }   \
     static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); } \
   };
@@ -31,6 +32,7 @@ FLAMBEAU_ACTIVATION(LogSigmoid, log_sigmoid)
 struct Silu {
   static constexpr std::string_view kName = "silu";
   static constexpr int kCost = 4;
+  static constexpr std::string_view kCode = "return silu_of(a);";
   static void rows(const float* x, float* y, size_t n) { vector_math::silu(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::silu(x, y, n); }
   template <typename T>
@@ -111,6 +113,7 @@ Body relu6(const Tensor& self, const Tensor& out) { return hard_tanh(self, 0, 6,
 struct Softplus {
   static constexpr std::string_view kName = "softplus";
   static constexpr int kCost = 8;
+  static constexpr std::string_view kCode = "return (T)softplus_of(a, parameters[0], parameters[1]);";
   double beta;
   double threshold;
   void rows(const float* x, float* y, size_t n) const { vector_math::softplus(x, y, n, beta, threshold); }
@@ -125,6 +128,8 @@ Body softplus(const Tensor& self, Scalar beta, Scalar threshold_at, const Tensor
 struct Elu {
   static constexpr std::string_view kName = "elu";
   static constexpr int kCost = 8;
+  static constexpr std::string_view kCode =
+      "const T power = expm1_of(a * z); return a <= (T)0 ? power * x : a * y;";
   double negative;
   double scale;
   double input_scale;

@@ -81,6 +81,7 @@ Body arithmetic(const F& function, const First& self, const Second& other, const
     body.name = body_name<F>(F::kName);
     body.rows = rows;
     body.row = common;
+    body.code = hot_code(F::kHot);
     body.add(stored(self, common));
     body.add(stored(other, common));
     return body;

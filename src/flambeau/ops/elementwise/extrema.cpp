@@ -7,6 +7,7 @@ namespace {
 // A number wins over NaN.
 struct Fmax {
   static constexpr std::string_view kName = "fmax";
+  static constexpr std::string_view kCode = "return ((a > b) | (b != b)) ? a : b;";
   template <OrderedNumber T>
   T operator()(T a, T b) const {
     return a > b || b != b ? a : b;
@@ -14,6 +15,7 @@ struct Fmax {
 };
 struct Fmin {
   static constexpr std::string_view kName = "fmin";
+  static constexpr std::string_view kCode = "return ((a < b) | (b != b)) ? a : b;";
   template <OrderedNumber T>
   T operator()(T a, T b) const {
     return a < b || b != b ? a : b;

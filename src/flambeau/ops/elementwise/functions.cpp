@@ -12,25 +12,30 @@ namespace {
 
 namespace vector_math = kernels::vector_math;
 
+// As code: of float and double, or of float alone.
+#define FLAMBEAU_CODED(name) static constexpr std::string_view kCode = FLAMBEAU_CALL(name);
+#define FLAMBEAU_CODED_FLOAT(name) static constexpr std::string_view kFloatCode = FLAMBEAU_CALL(name);
+#define FLAMBEAU_CALL(name) "return " #name "_of(a);"
+#define FLAMBEAU_UNCODED(name)
 // A function of vector_math.
-#define FLAMBEAU_REAL_FUNCTION(Name, name)                                                 \
-  struct Name {                                                                            \
-    static constexpr std::string_view kName = #name;                                       \
-    static constexpr int kCost = 4;                                                        \
-    static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); }   \
-    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); } \
+#define FLAMBEAU_REAL_FUNCTION(Name, name, coded)                                                    \
+  struct Name {                                                                                      \
+    static constexpr std::string_view kName = #name;                                                 \
+    static constexpr int kCost = 4;                                                                  \
+    coded(name) static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); } \
+    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); }           \
   };
 // The same with a formula for complex numbers z, of parts of type T.
-#define FLAMBEAU_FUNCTION(Name, name, formula)                                             \
-  struct Name {                                                                            \
-    static constexpr std::string_view kName = #name;                                       \
-    static constexpr int kCost = 4;                                                        \
-    static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); }   \
-    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); } \
-    template <typename T>                                                                  \
-    std::complex<T> operator()(std::complex<T> z) const {                                  \
-      return formula;                                                                      \
-    }                                                                                      \
+#define FLAMBEAU_FUNCTION(Name, name, coded, formula)                                                \
+  struct Name {                                                                                      \
+    static constexpr std::string_view kName = #name;                                                 \
+    static constexpr int kCost = 4;                                                                  \
+    coded(name) static void rows(const float* x, float* y, size_t n) { vector_math::name(x, y, n); } \
+    static void rows(const double* x, double* y, size_t n) { vector_math::name(x, y, n); }           \
+    template <typename T>                                                                            \
+    std::complex<T> operator()(std::complex<T> z) const {                                            \
+      return formula;                                                                                \
+    }                                                                                                \
   };
 
 // Digits near zero, which exp(z) - 1 would lose.
@@ -49,30 +54,30 @@ std::complex<T> complex_log1p(std::complex<T> z) {
   return {real, std::atan2(y, T(1) + x)};
 }
 // Far from the origin cosh overflows where tanh is 1; std::tanh takes care of it, std::tan is made of it.
-FLAMBEAU_FUNCTION(Exp, exp, std::exp(z))
-FLAMBEAU_FUNCTION(Exp2, exp2, std::exp(z* T(0.6931471805599453094)))
-FLAMBEAU_FUNCTION(Expm1, expm1, complex_expm1(z))
-FLAMBEAU_FUNCTION(Log, log, std::log(z))
-FLAMBEAU_FUNCTION(Log2, log2, std::log(z) / T(0.6931471805599453094))
-FLAMBEAU_FUNCTION(Log10, log10, std::log10(z))
-FLAMBEAU_FUNCTION(Log1p, log1p, complex_log1p(z))
-FLAMBEAU_FUNCTION(Sin, sin, std::sin(z))
-FLAMBEAU_FUNCTION(Cos, cos, std::cos(z))
-FLAMBEAU_FUNCTION(Tan, tan, std::tan(z))
-FLAMBEAU_FUNCTION(Asin, asin, std::asin(z))
-FLAMBEAU_FUNCTION(Acos, acos, std::acos(z))
-FLAMBEAU_FUNCTION(Atan, atan, std::atan(z))
-FLAMBEAU_FUNCTION(Sinh, sinh, std::sinh(z))
-FLAMBEAU_FUNCTION(Cosh, cosh, std::cosh(z))
-FLAMBEAU_FUNCTION(Tanh, tanh, std::tanh(z))
-FLAMBEAU_FUNCTION(Asinh, asinh, std::asinh(z))
-FLAMBEAU_FUNCTION(Acosh, acosh, std::acosh(z))
-FLAMBEAU_FUNCTION(Atanh, atanh, std::atanh(z))
-FLAMBEAU_FUNCTION(Sqrt, sqrt, std::sqrt(z))
-FLAMBEAU_FUNCTION(Rsqrt, rsqrt, T(1) / std::sqrt(z))
-FLAMBEAU_FUNCTION(Sigmoid, sigmoid, T(1) / (T(1) + std::exp(-z)))
-FLAMBEAU_REAL_FUNCTION(Erf, erf)
-FLAMBEAU_REAL_FUNCTION(Erfc, erfc)
+FLAMBEAU_FUNCTION(Exp, exp, FLAMBEAU_CODED, std::exp(z))
+FLAMBEAU_FUNCTION(Exp2, exp2, FLAMBEAU_CODED_FLOAT, std::exp(z* T(0.6931471805599453094)))
+FLAMBEAU_FUNCTION(Expm1, expm1, FLAMBEAU_CODED, complex_expm1(z))
+FLAMBEAU_FUNCTION(Log, log, FLAMBEAU_CODED, std::log(z))
+FLAMBEAU_FUNCTION(Log2, log2, FLAMBEAU_CODED_FLOAT, std::log(z) / T(0.6931471805599453094))
+FLAMBEAU_FUNCTION(Log10, log10, FLAMBEAU_UNCODED, std::log10(z))
+FLAMBEAU_FUNCTION(Log1p, log1p, FLAMBEAU_CODED, complex_log1p(z))
+FLAMBEAU_FUNCTION(Sin, sin, FLAMBEAU_UNCODED, std::sin(z))
+FLAMBEAU_FUNCTION(Cos, cos, FLAMBEAU_UNCODED, std::cos(z))
+FLAMBEAU_FUNCTION(Tan, tan, FLAMBEAU_UNCODED, std::tan(z))
+FLAMBEAU_FUNCTION(Asin, asin, FLAMBEAU_UNCODED, std::asin(z))
+FLAMBEAU_FUNCTION(Acos, acos, FLAMBEAU_UNCODED, std::acos(z))
+FLAMBEAU_FUNCTION(Atan, atan, FLAMBEAU_UNCODED, std::atan(z))
+FLAMBEAU_FUNCTION(Sinh, sinh, FLAMBEAU_UNCODED, std::sinh(z))
+FLAMBEAU_FUNCTION(Cosh, cosh, FLAMBEAU_UNCODED, std::cosh(z))
+FLAMBEAU_FUNCTION(Tanh, tanh, FLAMBEAU_CODED, std::tanh(z))
+FLAMBEAU_FUNCTION(Asinh, asinh, FLAMBEAU_UNCODED, std::asinh(z))
+FLAMBEAU_FUNCTION(Acosh, acosh, FLAMBEAU_UNCODED, std::acosh(z))
+FLAMBEAU_FUNCTION(Atanh, atanh, FLAMBEAU_UNCODED, std::atanh(z))
+FLAMBEAU_FUNCTION(Sqrt, sqrt, FLAMBEAU_CODED, std::sqrt(z))
+FLAMBEAU_FUNCTION(Rsqrt, rsqrt, FLAMBEAU_CODED, T(1) / std::sqrt(z))
+FLAMBEAU_FUNCTION(Sigmoid, sigmoid, FLAMBEAU_CODED, T(1) / (T(1) + std::exp(-z)))
+FLAMBEAU_REAL_FUNCTION(Erf, erf, FLAMBEAU_CODED)
+FLAMBEAU_REAL_FUNCTION(Erfc, erfc, FLAMBEAU_UNCODED)
 
 struct Atan2 {
   static constexpr std::string_view kName = "atan2";

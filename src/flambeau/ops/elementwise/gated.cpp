@@ -68,6 +68,7 @@ Body prelu(const Tensor& self, const Tensor& weight, const Tensor& out) {
 struct Gate {
   static constexpr std::string_view kName = "glu";
   static constexpr int kCost = 6;
+  static constexpr std::string_view kCode = "return a * sigmoid_of(b);";
   template <RealNumber T>
   void rows(const T* a, const T* b, T* y, size_t n) const {
     constexpr size_t kPiece = 256;

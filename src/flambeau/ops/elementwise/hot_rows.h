@@ -8,6 +8,8 @@
 
 namespace flambeau::ops {
 
+struct BodyCode;
+
 enum class Hot : uint8_t {
   // a op b
   kAdd,
@@ -80,6 +82,9 @@ struct HotNumbers {
   }
 FLAMBEAU_FOR_EACH_ISA(FLAMBEAU_DECLARE)
 #undef FLAMBEAU_DECLARE
+
+// What a loop computes: see BodyCode.
+BodyCode hot_code(Hot loop);
 
 // The loop at this processor's level; plain is null where there is none for the type.
 inline Rows hot_rows(Hot loop, HotType element) { return FLAMBEAU_PICK(hot_rows)(loop, element); }

@@ -130,133 +130,48 @@ Rows rows_of_two() {
 
 // ---- what they compute
 
-#define FLAMBEAU_OF_ONE(Name, expression)             \
-  template <typename T>                               \
-  struct Name : None<T> {                             \
-    using None<T>::None;                              \
-    auto operator()(T a) const { return expression; } \
-  };
-#define FLAMBEAU_OF_ONE_AND_NUMBERS(Name, expression)        \
-  template <typename T>                                      \
-  struct Name : Numbers<T> {                                 \
-    using Numbers<T>::Numbers, Numbers<T>::x, Numbers<T>::y; \
-    auto operator()(T a) const { return expression; }        \
-  };
-#define FLAMBEAU_OF_TWO(Name, expression)                  \
+template <typename T>
+T absolute(T a) {
+  if constexpr (kReal<T>) {
+    return std::abs(a);
+  } else {
+    return a < 0 ? static_cast<T>(-static_cast<typename Wrapping<T>::Type>(a)) : a;
+  }
+}
+template <typename T>
+T floor_of(T a) {
+  return std::floor(a);
+}
+template <typename T>
+T ceil_of(T a) {
+  return std::ceil(a);
+}
+template <typename T>
+T trunc_of(T a) {
+  return std::trunc(a);
+}
+template <typename T>
+T rint_of(T a) {
+  return std::rint(a);
+}
+
+#define FLAMBEAU_PLAIN(Name, arguments, ...)               \
   template <typename T>                                    \
   struct Name : None<T> {                                  \
     using None<T>::None;                                   \
     using U [[maybe_unused]] = typename Wrapping<T>::Type; \
-    auto operator()(T a, T b) const { return expression; } \
+    auto operator() arguments const { __VA_ARGS__ }        \
   };
-
-FLAMBEAU_OF_TWO(Add, static_cast<T>(U(a) + U(b)))
-FLAMBEAU_OF_TWO(Sub, static_cast<T>(U(a) - U(b)))
-FLAMBEAU_OF_TWO(Mul, static_cast<T>(U(a) * U(b)))
-FLAMBEAU_OF_TWO(Div, a / b)
-FLAMBEAU_OF_TWO(Max, ((a > b) | (a != a)) ? a : b)  // NaN wins
-FLAMBEAU_OF_TWO(Min, ((a < b) | (a != a)) ? a : b)
-FLAMBEAU_OF_TWO(Prelu, a > T(0) ? a : a * b)
-FLAMBEAU_OF_TWO(And, static_cast<T>(a& b))
-FLAMBEAU_OF_TWO(Or, static_cast<T>(a | b))
-FLAMBEAU_OF_TWO(Xor, static_cast<T>(a ^ b))
-FLAMBEAU_OF_TWO(Eq, a == b)
-FLAMBEAU_OF_TWO(Ne, a != b)
-FLAMBEAU_OF_TWO(Lt, a < b)
-FLAMBEAU_OF_TWO(Le, a <= b)
-FLAMBEAU_OF_TWO(Gt, a > b)
-FLAMBEAU_OF_TWO(Ge, a >= b)
-
-template <typename T>
-struct AddScaled : Numbers<T> {
-  using Numbers<T>::Numbers, Numbers<T>::x;
-  using U = typename Wrapping<T>::Type;
-  T operator()(T a, T b) const { return static_cast<T>(U(a) + U(x) * U(b)); }
-};
-template <typename T>
-struct EluJoin : Numbers<T> {
-  using Numbers<T>::Numbers, Numbers<T>::x, Numbers<T>::y;
-  T operator()(T a, T b) const { return a <= T(0) ? b * x : a * y; }
-};
-template <typename T>
-struct AddProduct : Numbers<T> {
-  using Numbers<T>::Numbers, Numbers<T>::x;
-  using U = typename Wrapping<T>::Type;
-  T operator()(T a, T b, T c) const { return static_cast<T>(U(a) + U(x) * U(b) * U(c)); }
-};
-template <typename T>
-struct AddQuotient : Numbers<T> {
-  using Numbers<T>::Numbers, Numbers<T>::x;
-  T operator()(T a, T b, T c) const { return a + x * b / c; }
-};
-// From the nearer end, as PyTorch has it.
-template <typename T>
-struct Lerp : None<T> {
-  using None<T>::None;
-  T operator()(T a, T b, T c) const {
-    const T length = b - a;
-    return std::abs(c) < T(0.5) ? a + c * length : b - length * (T(1) - c);
-  }
-};
-
-FLAMBEAU_OF_ONE(Neg, static_cast<T>(-static_cast<typename Wrapping<T>::Type>(a)))
-FLAMBEAU_OF_ONE(Square, static_cast<T>(static_cast<typename Wrapping<T>::Type>(a) *
-                                       static_cast<typename Wrapping<T>::Type>(a)))
-FLAMBEAU_OF_ONE(Cube, a* a* a)
-FLAMBEAU_OF_ONE(Reciprocal, T(1) / a)
-FLAMBEAU_OF_ONE(ReciprocalSquare, T(1) / (a * a))
-FLAMBEAU_OF_ONE(Floor, std::floor(a))
-FLAMBEAU_OF_ONE(Ceil, std::ceil(a))
-FLAMBEAU_OF_ONE(Trunc, std::trunc(a))
-FLAMBEAU_OF_ONE(Round, std::rint(a))  // halves to even
-FLAMBEAU_OF_ONE(Sign, static_cast<T>(static_cast<T>(a > T(0)) - static_cast<T>(a < T(0))))
-FLAMBEAU_OF_ONE(Relu, a < T(0) ? T(0) : a)
-FLAMBEAU_OF_ONE(IsNan, a != a)
-FLAMBEAU_OF_ONE(IsInf, std::abs(a) == T(INFINITY))
-FLAMBEAU_OF_ONE(IsFinite, std::abs(a) < T(INFINITY))
-FLAMBEAU_OF_ONE(Not, a == T(0))
-
-template <typename T>
-struct Abs : None<T> {
-  using None<T>::None;
-  T operator()(T a) const {
-    if constexpr (kReal<T>) {
-      return std::abs(a);
-    } else {
-      return a < 0 ? static_cast<T>(-static_cast<uint64_t>(a)) : a;
-    }
-  }
-};
-template <typename T>
-struct Clamp : Numbers<T> {
-  using Numbers<T>::Numbers, Numbers<T>::x, Numbers<T>::y;
-  T operator()(T a) const {
-    const T raised = a < x ? x : a;
-    return raised > y ? y : raised;
-  }
-};
-template <typename T>
-struct HardSigmoid : None<T> {
-  using None<T>::None;
-  T operator()(T a) const {
-    const T moved = a + T(3);
-    const T raised = moved < T(0) ? T(0) : moved;
-    return (raised > T(6) ? T(6) : raised) / T(6);
-  }
-};
-template <typename T>
-struct HardSwish : None<T> {
-  using None<T>::None;
-  T operator()(T a) const {
-    const T moved = a + T(3);
-    const T raised = moved < T(0) ? T(0) : moved;
-    return a * (raised > T(6) ? T(6) : raised) / T(6);
-  }
-};
-FLAMBEAU_OF_ONE_AND_NUMBERS(LeakyRelu, a > T(0) ? a : a * x)
-FLAMBEAU_OF_ONE_AND_NUMBERS(Threshold, a <= x ? y : a)
-FLAMBEAU_OF_ONE_AND_NUMBERS(SoftShrink, a > x ? a - x : (a < -x ? a + x : a * T(0)))
-FLAMBEAU_OF_ONE_AND_NUMBERS(HardShrink, ((a >= -x) & (a <= x)) ? T(0) : a)
+#define FLAMBEAU_NUMBERED(Name, arguments, ...)              \
+  template <typename T>                                      \
+  struct Name : Numbers<T> {                                 \
+    using Numbers<T>::Numbers, Numbers<T>::x, Numbers<T>::y; \
+    using U [[maybe_unused]] = typename Wrapping<T>::Type;   \
+    auto operator() arguments const { __VA_ARGS__ }          \
+  };
+#include "flambeau/ops/elementwise/hot_rows.def"
+#undef FLAMBEAU_PLAIN
+#undef FLAMBEAU_NUMBERED
 
 template <typename T>
 Rows rows_of_numbers(Hot loop) {

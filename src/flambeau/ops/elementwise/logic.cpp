@@ -12,6 +12,7 @@ Body truth(std::string_view name, Hot loop) {
   body.name = name;
   body.rows = hot_rows(loop, HotType::kByte);
   body.row = DType::kBool;
+  body.code = hot_code(loop);
   return body;
 }
 Input as_truth(const Tensor& tensor) { return {&tensor, DType::kBool, DType::kBool}; }

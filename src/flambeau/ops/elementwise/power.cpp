@@ -32,6 +32,7 @@ struct Pow {
   static constexpr std::string_view kName = "pow";
   static constexpr bool kTakesBool = false;
   static constexpr int kCost = 8;
+  static constexpr std::string_view kFloatCode = "return (T)pow_of(a, b);";
   static void rows(const float* x, const float* e, float* y, size_t n) { vector_math::pow(x, e, y, n); }
   static void rows(const double* x, const double* e, double* y, size_t n) { vector_math::pow(x, e, y, n); }
   template <IntegerNumber T>
@@ -84,6 +85,7 @@ struct Root {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_half";
   static constexpr int kCost = 4;
+  static constexpr std::string_view kCode = "return sqrt_of(a);";
   static void rows(const float* x, float* y, size_t n) { vector_math::sqrt(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::sqrt(x, y, n); }
   template <ComplexNumber T>
@@ -95,6 +97,7 @@ struct ReciprocalRoot {
   static constexpr std::string_view kName = "pow";
   static constexpr std::string_view kBody = "power_minus_half";
   static constexpr int kCost = 4;
+  static constexpr std::string_view kCode = "return rsqrt_of(a);";
   static void rows(const float* x, float* y, size_t n) { vector_math::rsqrt(x, y, n); }
   static void rows(const double* x, double* y, size_t n) { vector_math::rsqrt(x, y, n); }
   template <ComplexNumber T>

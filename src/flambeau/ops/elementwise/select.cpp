@@ -33,6 +33,7 @@ Body choose(const Tensor& condition, const First& self, const Second& other, con
   body.name = "where";
   body.rows = hot_rows(Hot::kWhere, moved_as(type));
   body.row = type;
+  body.code = hot_code(Hot::kWhere);
   body.add({&condition, DType::kBool, DType::kBool});
   body.add(moved(self, type));
   body.add(moved(other, type));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "flambeau/base/error.h"
+#include "flambeau/ops/engines/block_code.h"
 
 namespace flambeau::ops {
 namespace {
@@ -54,7 +55,7 @@ class Maker {
   Maker(BlockLayout& layout, std::span<const Tensor> inputs, std::span<const BlockStep> steps, size_t outputs)
       : layout_(layout), inputs_(inputs), steps_(steps), outputs_(outputs) {}
 
-  void make() {
+  void make(const BlockKernels* kernels) {
     size_t output = 0;
     for (size_t i = 0; i < steps_.size(); ++i) {
       BlockParameters& parameters = layout_.parameters.emplace_back();
@@ -64,10 +65,41 @@ class Maker {
     }
     if (layout_.places.size() > BlockLayout::kMostPlaces)
       throw Error(ErrorCode::kInternal, "a program of too many blocks");
+    if (kernels != nullptr) find_kernel(*kernels);
     place_slots();
   }
 
  private:
+  void find_kernel(const BlockKernels& kernels) {
+    std::vector<BlockOperand> operands;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      layout_.kernel_inputs.push_back(input_place(i));
+      operands.push_back({inputs_[i].dtype(), layout_.places[layout_.kernel_inputs.back()].is_single});
+    }
+    const std::optional<BlockCode> code = block_code(operands, steps_);
+    if (!code) return;
+    layout_.kernel = kernels.find(code->text);
+    if (layout_.kernel == nullptr) return;
+    for (size_t i = 0; i < layout_.tensors.size(); ++i) {
+      if (layout_.tensors[i].operand < outputs_) layout_.kernel_outputs.push_back(layout_.tensors[i].place);
+    }
+    static constexpr int64_t kZero = 0;
+    layout_.constants.push_back(&kZero);
+    for (const BlockCode::Constant& constant : code->constants) {
+      if (!constant.input) {
+        layout_.constants.push_back(layout_.parameters[constant.step].bytes.data());
+        continue;
+      }
+      layout_.constants.push_back(nullptr);
+      layout_.kernel_numbers.push_back({steps_[constant.step].body.inputs()[*constant.input].number});
+    }
+    // They stay where they are as soon as all are there.
+    const BlockNumber* number = layout_.kernel_numbers.data();
+    for (const void*& constant : layout_.constants) {
+      if (constant == nullptr) constant = number++;
+    }
+  }
+
   size_t add_place(BlockPlace place, Phase phase) {
     layout_.places.push_back(place);
     phases_.push_back(phase);
@@ -311,12 +343,13 @@ class Maker {
 
 }  // namespace
 
-BlockLayout::BlockLayout(std::span<const Tensor> inputs, std::span<const BlockStep> steps, const Tensor& like)
+BlockLayout::BlockLayout(std::span<const Tensor> inputs, std::span<const BlockStep> steps, const Tensor& like,
+                         const BlockKernels* kernels)
     : walk(walk_over(outputs_like(steps, like), inputs, like)) {
   const auto outputs =
       static_cast<size_t>(std::ranges::count_if(steps, [](const BlockStep& step) { return step.is_output; }));
   gathers = !walk.outer().empty() && walk.row_length() < kShortRow;
-  Maker(*this, inputs, steps, outputs).make();
+  Maker(*this, inputs, steps, outputs).make(kernels);
 }
 
 }  // namespace flambeau::ops

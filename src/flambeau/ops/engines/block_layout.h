@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "flambeau/ops/engines/block_kernel.h"
 #include "flambeau/ops/engines/block_program.h"
 #include "flambeau/ops/engines/walk.h"
 
@@ -56,7 +57,8 @@ struct BlockLayout {
   static constexpr size_t kMostPlaces = 256;
   static constexpr size_t kScratch = size_t{64} << 10;
 
-  BlockLayout(std::span<const Tensor> inputs, std::span<const BlockStep> steps, const Tensor& like);
+  BlockLayout(std::span<const Tensor> inputs, std::span<const BlockStep> steps, const Tensor& like,
+              const BlockKernels* kernels);
 
   Walk walk;             // over the outputs, and then the inputs
   bool gathers = false;  // rows are short: blocks take many
@@ -71,6 +73,12 @@ struct BlockLayout {
   std::vector<BlockOperation> operations;  // in each block
   std::vector<BlockNumber> numbers;
   std::vector<BlockParameters> parameters;  // beside the steps
+
+  BlockKernel kernel = nullptr;       // in place of the operations
+  std::vector<size_t> kernel_inputs;  // places
+  std::vector<size_t> kernel_outputs;
+  std::vector<BlockNumber> kernel_numbers;
+  std::vector<const void*> constants;
 };
 
 }  // namespace flambeau::ops

@@ -28,7 +28,9 @@ class Worker {
   }
 
   void run(int64_t begin, int64_t end) {
-    for (const BlockOperation& operation : layout_.of_numbers) perform(operation, layout_.block);
+    if (layout_.kernel == nullptr) {
+      for (const BlockOperation& operation : layout_.of_numbers) perform(operation, layout_.block);
+    }
     if (layout_.gathers) {
       run_gathered(begin, end);
     } else {
@@ -40,8 +42,10 @@ class Worker {
   // Rows are long: a block is a piece of one.
   void run_rows(int64_t begin, int64_t end) {
     const Walk& walk = layout_.walk;
+    // Machine code needs no blocks, where nothing is brought together for it.
+    const bool is_whole = layout_.kernel != nullptr && layout_.gathered.empty();
     walk.for_each(begin, end, [&](const Walk::Offsets& offsets, int64_t length) {
-      const auto most = static_cast<int64_t>(layout_.block);
+      const int64_t most = is_whole ? length : static_cast<int64_t>(layout_.block);
       for (int64_t done = 0; done < length; done += most) {
         const auto count = static_cast<size_t>(std::min(most, length - done));
         for (const BlockTensor& tensor : layout_.tensors)
@@ -79,6 +83,7 @@ class Worker {
   }
 
   void run_block(size_t count) {
+    if (layout_.kernel != nullptr) return run_kernel(count);
     bool is_moved = false;
     for (size_t i = 0; i < layout_.singles.size(); ++i) {
       const uint8_t* const place = places_[layout_.singles[i]];
@@ -89,6 +94,14 @@ class Worker {
       for (const BlockOperation& operation : layout_.of_singles) perform(operation, layout_.block);
     }
     for (const BlockOperation& operation : layout_.operations) perform(operation, count);
+  }
+
+  void run_kernel(size_t count) {
+    std::array<const void*, BlockProgram::kMostTensors> in;
+    std::array<void*, BlockProgram::kMostTensors> out;
+    for (size_t i = 0; i < layout_.kernel_inputs.size(); ++i) in[i] = places_[layout_.kernel_inputs[i]];
+    for (size_t i = 0; i < layout_.kernel_outputs.size(); ++i) out[i] = places_[layout_.kernel_outputs[i]];
+    layout_.kernel(in.data(), out.data(), layout_.constants.data(), static_cast<int64_t>(count));
   }
 
   void perform(const BlockOperation& operation, size_t count) {
@@ -126,8 +139,8 @@ struct BlockProgram::Layout : BlockLayout {
 };
 
 BlockProgram::BlockProgram(std::span<const Tensor> inputs, std::span<const BlockStep> steps,
-                           const Tensor& like)
-    : layout_(std::make_unique<Layout>(inputs, steps, like)) {}
+                           const Tensor& like, const BlockKernels* kernels)
+    : layout_(std::make_unique<Layout>(inputs, steps, like, kernels)) {}
 
 BlockProgram::~BlockProgram() = default;
 

@@ -2,7 +2,8 @@
 // cache, and has no memory of its own. Every result is rounded to its operator's type before the next one
 // reads it, so that all numbers are bit for bit those that the operators give one after another.
 //
-// Sizes, strides and types are known when it is made; a run adds nothing but where the tensors lie.
+// Sizes, strides and types are known when it is made; a run adds nothing but where the tensors lie. Where
+// there is machine code for the whole program (block_kernel.h), that runs in place of the loops.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,8 @@
 #include "flambeau/ops/mechanism/context.h"
 
 namespace flambeau::ops {
+
+class BlockKernels;
 
 // What an operator of the program reads: the program's input of that number, the result of the step of that
 // number, or the body's own number.
@@ -35,8 +38,9 @@ class BlockProgram {
   static constexpr size_t kMostSteps = 16;
 
   // The inputs broadcast to the sizes of `like`, which must be dense: outputs lie as it does. Tensors need no
-  // data.
-  BlockProgram(std::span<const Tensor> inputs, std::span<const BlockStep> steps, const Tensor& like);
+  // data. `kernels` may be null; they must outlive it.
+  BlockProgram(std::span<const Tensor> inputs, std::span<const BlockStep> steps, const Tensor& like,
+               const BlockKernels* kernels = nullptr);
   ~BlockProgram();
 
   // `inputs` are tensors; `outputs` are those of the steps that say so, in their order. None of them lies in

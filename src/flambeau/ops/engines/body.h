@@ -51,6 +51,15 @@ inline Input precise(const Scalar& number, DType common) {
   return {number, compute_dtype(common), compute_dtype(common)};
 }
 
+// A row as code, in what C and C++ have in common: the inside of a function of the inputs a, b, c and d (T is
+// the type of a, U for integers its unsigned one), of the numbers x, y and z that the parameters begin with in
+// type T, and as doubles of parameters[]. It may call what elementary.def and composed.def of kernels/math/
+// have. Empty where there is none.
+struct BodyCode {
+  std::string_view text;
+  bool moves = false;  // elements as they are: half-precision ones are not widened
+};
+
 struct Body {
   static constexpr size_t kMostInputs = 4;
   static constexpr size_t kMostParameters = 64;  // bytes
@@ -61,6 +70,7 @@ struct Body {
   Rows rows = nullptr;
   DType row = DType::kFloat32;  // what the row writes; converted to the result's type
   int cost = 1;                 // about how many cycles an element takes
+  BodyCode code;                // what the loop does, for who makes loops of its own
   // What the row takes besides: the operator's other arguments, such as alpha or the bounds of clamp.
   alignas(16) std::array<uint8_t, kMostParameters> parameters{};
   // Those that are no arguments of the call as they are.

@@ -6,6 +6,11 @@
 //   static void rows(const float* x, float* y, size_t n)             a function of arrays, as in vector_math
 //   static constexpr Hot kHot [and HotNumbers numbers() const]       a loop of hot_rows.h; the other forms
 //                                                                    then serve the types that it lacks
+//
+// and where it has one that is not hot, of float and double (or of float alone) the BodyCode
+//
+//   static constexpr std::string_view kCode (or kFloatCode)
+//
 // The types that F takes are those for which it can be called. Its members are the row's parameters.
 //
 // In an x_isa.cpp F must be in an anonymous namespace: the same template is then a different function at each
@@ -230,6 +235,19 @@ constexpr std::string_view body_name(std::string_view what) {
   }
 }
 
+// What F computes where it is computed in that type, as code.
+template <typename F>
+BodyCode code_of(Compute compute) {
+  if constexpr (requires { F::kHot; }) {
+    if (is_hot(compute)) return hot_code(F::kHot);
+  } else if constexpr (requires { F::kCode; }) {
+    if (compute == Compute::kFloat || compute == Compute::kDouble) return {F::kCode};
+  } else if constexpr (requires { F::kFloatCode; }) {
+    if (compute == Compute::kFloat) return {F::kFloatCode};
+  }
+  return {};
+}
+
 // F over inputs, to a result of the same or another type.
 template <typename F, typename Out = void, size_t kInputs>
 Body body_of_inputs(std::string_view what, const F& function, DType common, const Tensor& out,
@@ -244,6 +262,7 @@ Body body_of_inputs(std::string_view what, const F& function, DType common, cons
              : std::is_same_v<Out, bool> || std::is_same_v<Out, BytesOut> ? DType::kBool
                                                                           : compute_dtype(out.dtype());
   body.cost = cost_of<F>();
+  body.code = code_of<F>(compute_type(common));
   for (const Input& input : inputs) body.add(input);
   if constexpr (requires { function.numbers(); }) {
     if (is_hot(compute_type(common))) {

@@ -34,7 +34,7 @@ std::optional<Info<SymInt>> index_data_shape(DataNumbers& data, const Info<SymIn
     const Info<SymInt> info = boxing::unbox_info<SymInt>(index);
     if (is_mask(index)) {
       infos.insert(infos.end(), info.dim(),
-                   contiguous<SymInt>(DType::kInt64, {data.size(info.element_count())}));
+                   contiguous<SymInt>(DType::kInt64, {data.count_of(index, info.element_count())}));
     } else {
       infos.push_back(info);
     }

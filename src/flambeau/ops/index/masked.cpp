@@ -60,8 +60,9 @@ void nonzero_static_kernel(Context&, const Tensor& self, Size size, Size fill_va
   }
 }
 
-std::optional<Info<SymInt>> nonzero_data_shape(DataNumbers& data, const Info<SymInt>& self) {
-  const SymInt count = data.size(self.element_count());
+std::optional<Info<SymInt>> nonzero_data_shape(DataNumbers& data, const Tensor& given) {
+  const Info<SymInt> self = boxing::unbox_info<SymInt>(given);
+  const SymInt count = data.count_of(given, self.element_count());
   Info<SymInt> info = contiguous<SymInt>(DType::kInt64, {count, SymInt(static_cast<int64_t>(self.dim()))});
   info.strides = {SymInt(1), count};
   return info;

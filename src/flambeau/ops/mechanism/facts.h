@@ -83,6 +83,8 @@ class DataNumbers {
   virtual ~DataNumbers() = default;
   // A new size, of which at most this is known.
   virtual SymInt size(const std::optional<SymInt>& most = {}) = 0;
+  // How many elements are not zero: of the same tensor the same number, whoever asks. At most `most`.
+  virtual SymInt count_of(const Tensor& /*mask*/, const SymInt& most) { return size(most); }
   // Is it such a number?
   virtual bool is_from_data(const SymInt& number) const = 0;
   // Is it known to be in [0, size]?

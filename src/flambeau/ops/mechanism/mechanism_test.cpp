@@ -5,6 +5,7 @@
 #include "flambeau/ops/dense/test_tensors.h"
 #include "flambeau/ops/engines/elementwise.h"
 #include "flambeau/ops/mechanism/call.h"
+#include "flambeau/ops/mechanism/facts.h"
 #include "flambeau/ops/mechanism/library.h"
 #include "flambeau/ops/mechanism/operator.h"
 #include "flambeau/ops/mechanism/promotion.h"

@@ -107,22 +107,31 @@ void define_sizes(Library& library) {
       .is(Trait::kReadsGeometry);
   library.define("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool")
       .function<is_contiguous_in>();
-  library.define("aten::dim(Tensor self) -> int").function<dim>();
-  library.define("aten::is_floating_point(Tensor self) -> bool").function<is_floating_point>();
-  library.define("aten::is_complex(Tensor self) -> bool").function<is_complex_tensor>();
+  library.define("aten::dim(Tensor self) -> int").function<dim>().is(Trait::kReadsGeometry);
+  library.define("aten::is_floating_point(Tensor self) -> bool")
+      .function<is_floating_point>()
+      .is(Trait::kReadsGeometry);
+  library.define("aten::is_complex(Tensor self) -> bool")
+      .function<is_complex_tensor>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::can_cast(ScalarType from_, ScalarType to) -> bool")
       .function<can_cast_type>()
       .is(Trait::kReadsGeometry);
   library.define("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType")
-      .function<promoted_types>();
+      .function<promoted_types>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
-      .function<type_of_tensors>();
+      .function<type_of_tensors>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType")
-      .function<type_with_number>();
+      .function<type_with_number>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType")
-      .function<type_of_number_with>();
+      .function<type_of_number_with>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType")
-      .function<type_of_numbers>();
+      .function<type_of_numbers>()
+      .is(Trait::kReadsGeometry);
   library.define("aten::item(Tensor self) -> Scalar").function<only_element>().composite<item_parts>();
   library.define("aten::_local_scalar_dense(Tensor self) -> Scalar").function<only_element>();
   library.define("aten::is_nonzero(Tensor self) -> bool").function<is_nonzero>();

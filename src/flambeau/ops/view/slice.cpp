@@ -119,19 +119,27 @@ Tensor as_strided_inverse(Context& context, const Tensor& value, size_t, const T
   return call(context, "aten::as_strided_scatter", base, value, size, stride, offset);
 }
 
-// Where data decides where it begins or ends, its length is a number of its own.
+// Where data decides where it begins or ends, or how long the whole is, its length is a number of its own.
 std::optional<Info<SymInt>> slice_data_shape(DataNumbers& data, const Info<SymInt>& self, Size dim,
                                              std::optional<SymInt> start, std::optional<SymInt> end,
                                              SymInt step) {
   const size_t d = wrap_dim(dim, self.dim());
   if (self.dim() == 0) return {};
+  const SymInt& size = self.sizes[d];
+  if (end && end->is_literal() && end->literal() == INT64_MAX) end = {};
   const auto is_unknown = [&](const std::optional<SymInt>& bound) {
-    return bound && data.is_from_data(*bound) && !data.is_within(*bound, self.sizes[d]);
+    return bound && (data.is_from_data(*bound) || data.is_from_data(size)) && !data.is_within(*bound, size);
   };
   if (!is_unknown(start) && !is_unknown(end)) return {};
+  const bool is_shorter = end && end->is_literal() && end->literal() >= 0 && !size.is_literal();
+  const bool is_front = !start || (start->is_literal() && start->literal() == 0);
   Info<SymInt> info = self;
-  info.sizes[d] = data.size(self.sizes[d]);
-  if (start && data.is_from_data(*start)) info.offset = data.size();
+  if (is_shorter && is_front && step.is_literal() && step.literal() == 1) {
+    info.sizes[d] = min(*end, size);
+    return info;
+  }
+  info.sizes[d] = data.size(is_shorter ? *end : size);
+  if (start && (data.is_from_data(*start) || is_unknown(start))) info.offset = data.size();
   info.strides[d] = self.strides[d] * step;
   return info;
 }

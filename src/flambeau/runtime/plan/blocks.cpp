@@ -37,7 +37,8 @@ struct Candidate {
 
 class Fusion {
  public:
-  explicit Fusion(Plan& plan) : plan_(plan), uses_(plan), candidates_(plan.steps.size()) {}
+  Fusion(Plan& plan, const ops::BlockKernels* kernels)
+      : plan_(plan), kernels_(kernels), uses_(plan), candidates_(plan.steps.size()) {}
 
   void run() {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -196,7 +197,7 @@ class Fusion {
       made.work.flops += step.work.flops;
     }
     const Step& last = plan_.steps[group.steps.back()];
-    made.blocks = std::make_shared<BlockProgram>(inputs, program, last.outputs[0]);
+    made.blocks = std::make_shared<BlockProgram>(inputs, program, last.outputs[0], kernels_);
     made.node = last.node;
     made.calls = group.steps.size();
     for (const Tensor& tensor : inputs) {
@@ -208,6 +209,7 @@ class Fusion {
   }
 
   Plan& plan_;
+  const ops::BlockKernels* kernels_;
   const Uses uses_;
   std::vector<std::optional<Candidate>> candidates_;  // beside the steps
   std::vector<Group> groups_;
@@ -215,6 +217,6 @@ class Fusion {
 
 }  // namespace
 
-void fuse_elementwise_steps(Plan& plan) { Fusion(plan).run(); }
+void fuse_elementwise_steps(ops::Context& context, Plan& plan) { Fusion(plan, context.kernels).run(); }
 
 }  // namespace flambeau::runtime

@@ -73,9 +73,11 @@ void EmissionPlan::see(const ir::Node* node, const ir::Block* block, ir::Value* 
     if (node == nullptr) throw Error(ErrorCode::kInternal, "a value is used outside of its block");
     block = node->block();
   }
+  Item& behind = *drops_behind_.at(node);
+  // A constant needs no drop, yet PyTorch makes the place for it, and nothing is inline across that.
+  behind.is_kept = true;
   if (value->node()->is(NodeKind::kConstant)) return;
-  std::vector<ir::Value*>& dropped = drops_behind_.at(node)->dropped;
-  if (std::ranges::find(dropped, value) == dropped.end()) dropped.push_back(value);
+  if (std::ranges::find(behind.dropped, value) == behind.dropped.end()) behind.dropped.push_back(value);
 }
 
 void EmissionPlan::find_last_uses(const ir::Block& block) {
@@ -101,7 +103,9 @@ void EmissionPlan::find_last_uses(const ir::Block& block) {
 
 void EmissionPlan::link(const ir::Block& block) {
   BlockItems& own = blocks_.at(&block);
-  std::erase_if(own.items, [](const Item* item) { return item->node == nullptr && item->dropped.empty(); });
+  std::erase_if(own.items, [](const Item* item) {
+    return item->node == nullptr && item->dropped.empty() && !item->is_kept;
+  });
   Item* last = nullptr;
   for (Item* const item : own.items) {
     item->previous = last;

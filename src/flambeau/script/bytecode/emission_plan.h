@@ -19,6 +19,7 @@ class EmissionPlan {
     const ir::Node* node = nullptr;
     std::vector<ir::Value*> dropped = {};
     Item* previous = nullptr;  // in its block, constants left out; null at the beginning
+    bool is_kept = false;      // though it drops nothing
     bool is_inline = false;
     bool is_scanned = false;
 

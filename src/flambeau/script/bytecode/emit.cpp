@@ -126,7 +126,9 @@ class Emitter {
   void whole_operator(const Node& node, const OperatorEntry& entry) {
     load_inputs(node.inputs());
     const size_t index = operator_index(entry, node.inputs().size());
-    if (entry.schema.is_vararg) return add(Opcode::kOpN, narrow(index), node.inputs().size());
+    // PyTorch makes an operator of its own for each use of this one, though its schema has no arguments.
+    const bool has_counted = entry.schema.is_vararg && !node.is(NodeKind::kToList);
+    if (has_counted) return add(Opcode::kOpN, narrow(index), node.inputs().size());
     add(Opcode::kOp, narrow(index));
   }
   void plain_operator(const Node& node, const OperatorEntry& entry) {

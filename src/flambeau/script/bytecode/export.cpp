@@ -12,6 +12,7 @@
 #include "flambeau/script/bytecode/emit.h"
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/native_classes.h"
+#include "flambeau/script/operators/overload_taking.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/script/reachable.h"
 #include "flambeau/script/types/text.h"
@@ -83,13 +84,46 @@ std::set<std::string> called_by_interface(const ir::Graph& graph, const Unit& un
   return names;
 }
 
-// What is called is inlined as PyTorch's executor would run it: simplified, its constants propagated.
+// The functions that run while a file is loaded: __setstate__ of the objects, and what that calls.
+std::unordered_set<const Function*> run_at_loading(const Unit& unit, const std::deque<Method>& methods) {
+  std::unordered_set<const Function*> found;
+  std::vector<std::shared_ptr<Function>> left;
+  for (const Method& method : methods) {
+    if (method.function->name() == "__setstate__") left.push_back(method.function);
+  }
+  while (!left.empty()) {
+    const std::shared_ptr<Function> function = std::move(left.back());
+    left.pop_back();
+    if (!found.insert(function.get()).second) continue;
+    ir::for_each_node(function->graph()->block(), [&](const ir::Node& node) {
+      if (node.is(ir::NodeKind::kCallFunction)) {
+        if (auto callee = unit.find_function(node.input(0)->node()->name)) left.push_back(std::move(callee));
+      } else if (node.is(ir::NodeKind::kCallMethod) && node.input(0)->type().is(TypeKind::kClass)) {
+        const std::shared_ptr<Class> owner = unit.find_class(node.input(0)->type().name());
+        const std::shared_ptr<Function>* const callee =
+            owner == nullptr ? nullptr : owner->find_method(node.name);
+        if (callee != nullptr) left.push_back(*callee);
+      }
+    });
+  }
+  return found;
+}
+
+// What is called is inlined as PyTorch's executor would run it: simplified, its constants propagated; but as
+// it is where it first runs while a file is loaded, since PyTorch does not optimize then.
 class SimplifiedGraphs {
  public:
-  explicit SimplifiedGraphs(const Unit& unit) : unit_(unit) {}
+  SimplifiedGraphs(const Unit& unit, std::unordered_set<const Function*> as_they_are)
+      : unit_(unit), as_they_are_(std::move(as_they_are)) {}
 
   void inline_into(ir::Graph& graph) {
     inline_calls(graph, unit_, [this](const Function& callee) { return get(callee); });
+    // What was given says more than the callee's types: other overloads may take that.
+    ir::for_each_node(graph.block(), [this](ir::Node& node) {
+      if (!node.is(ir::NodeKind::kOperator)) return;
+      const std::string_view name = node.op->schema.name.name;
+      if (const Overload* const found = overload_taking(unit_, name, node.inputs())) node.op = found->entry;
+    });
   }
 
  private:
@@ -102,9 +136,11 @@ class SimplifiedGraphs {
     }
     const std::shared_ptr<ir::Graph> graph = function.graph()->copy();
     inline_into(*graph);
-    simplify_nodes(*graph, unit_);
-    propagate_constants(*graph, unit_, unit_.evaluator());
-    pool_constants(*graph);
+    if (!as_they_are_.contains(&function)) {
+      simplify_nodes(*graph, unit_);
+      propagate_constants(*graph, unit_, unit_.evaluator());
+      pool_constants(*graph);
+    }
     --depth_;
     done_[&function] = graph;
     return graph;
@@ -112,6 +148,7 @@ class SimplifiedGraphs {
 
   static constexpr int kMostDepth = 300;
   const Unit& unit_;
+  std::unordered_set<const Function*> as_they_are_;
   std::unordered_map<const Function*, std::shared_ptr<const ir::Graph>> done_;
   int depth_ = 0;
 };
@@ -141,7 +178,7 @@ void visit_methods(const Unit& unit, const IValue& module, const VisitMethod& vi
   for (const std::shared_ptr<Function>& method : class_of_object(module).methods)
     left.push_back({module, method});
   gather_state_methods(module, left);
-  SimplifiedGraphs graphs(unit);
+  SimplifiedGraphs graphs(unit, run_at_loading(unit, left));
   std::set<std::pair<std::string, const Function*>> done;
   while (!left.empty()) {
     const Method method = std::move(left.front());

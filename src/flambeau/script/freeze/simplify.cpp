@@ -1,9 +1,8 @@
 #include "flambeau/script/freeze/simplify.h"
 
-#include <algorithm>
-
 #include "flambeau/script/ir/walk.h"
 #include "flambeau/script/operators/rewrites/simplifications.h"
+#include "flambeau/script/passes/passes.h"
 #include "flambeau/value/schema_table.h"
 
 namespace flambeau::script {
@@ -37,32 +36,13 @@ bool can_be_none(const Value* value) {
   }
 }
 
-// Whether the operator reads that argument alone, and neither gives it on nor keeps it.
-bool only_reads(const Schema& schema, size_t index) {
-  if (schema.is_vararg || index >= schema.arguments.size()) return false;
-  const std::optional<AliasInfo>& alias = schema.arguments[index].alias;
-  if (!alias) return true;
-  if (alias->is_write || alias->after != alias->before) return false;
-  return std::ranges::none_of(schema.returns, [&](const SchemaArgument& result) {
-    return result.alias && result.alias->before == alias->before;
-  });
-}
-
-// Whether the list is what it was made of wherever somebody looks.
-bool is_never_changed(const Value& list) {
-  return std::ranges::all_of(list.uses(), [](const ir::Use& use) {
-    return use.user->is(NodeKind::kListUnpack) ||
-           (use.user->is(NodeKind::kOperator) && only_reads(use.user->op->schema, use.index));
-  });
-}
-
 class Simplifier {
  public:
-  Simplifier(ir::Graph& graph, bool only_lists) : graph_(graph), only_lists_(only_lists) {}
+  explicit Simplifier(ir::Graph& graph) : graph_(graph) {}
 
   bool run() {
     ir::for_each_node(graph_.block(), [&](Node& node) { simplify(node); });
-    return has_changed_;
+    return use_known_containers(graph_) || has_changed_;
   }
 
  private:
@@ -81,31 +61,13 @@ class Simplifier {
   }
 
   void simplify(Node& node) {
-    if (!only_lists_ && node.is(NodeKind::kUncheckedCast) && node.input(0)->type() == node.output()->type())
+    if (node.is(NodeKind::kUncheckedCast) && node.input(0)->type() == node.output()->type())
       return replace(node.output(), node.input(0));
-    if (node.is(NodeKind::kListUnpack)) return unpack(node);
     if (node.is(NodeKind::kOperator) && node.outputs().size() == 1) call(node);
   }
 
-  void unpack(Node& node) {
-    const Value& list = *node.input(0);
-    const Node& maker = *list.node();
-    if (!maker.is(NodeKind::kListConstruct) || maker.inputs().size() != node.outputs().size() ||
-        !is_never_changed(list))
-      return;
-    for (size_t i = 0; i < node.outputs().size(); ++i) replace(node.output(i), maker.input(i));
-  }
-
   void call(Node& node) {
-    const Simplification found = simplification_of(node.op->schema.name);
-    const bool is_of_lists = found == Simplification::kListItem || found == Simplification::kLength ||
-                             found == Simplification::kListSum;
-    if (only_lists_ && !is_of_lists) return;
-    switch (found) {
-      case Simplification::kNone:
-        return;
-      case Simplification::kListSum:
-        return sum(node);
+    switch (simplification_of(node.op->schema.name)) {
       case Simplification::kDropout: {
         const IValue* const is_training = node.inputs().size() == 3 ? known_value(node.input(2)) : nullptr;
         if (is_training == nullptr || !is_training->is(IValue::Tag::kBool) || is_training->as_bool()) return;
@@ -118,12 +80,7 @@ class Simplifier {
         return compare_none(node, false);
       case Simplification::kIsNot:
         return compare_none(node, true);
-      case Simplification::kListItem:
-        return item(node);
-      case Simplification::kLength:
-        if (const Node& maker = *node.input(0)->node();
-            maker.is(NodeKind::kListConstruct) && is_never_changed(*node.input(0)))
-          replace_by_constant(node, static_cast<int64_t>(maker.inputs().size()), TypeKind::kInt);
+      default:
         return;
     }
   }
@@ -137,43 +94,12 @@ class Simplifier {
       replace_by_constant(node, for_none, TypeKind::kBool);
   }
 
-  void item(Node& node) {
-    const Value& list = *node.input(0);
-    const Node& maker = *list.node();
-    const IValue* const index = known_value(node.input(1));
-    if (!maker.is(NodeKind::kListConstruct) || index == nullptr || !index->is(IValue::Tag::kInt) ||
-        !is_never_changed(list))
-      return;
-    const auto size = static_cast<int64_t>(maker.inputs().size());
-    const int64_t at = index->as_int() < 0 ? index->as_int() + size : index->as_int();
-    if (at < 0 || at >= size) return;  // it fails when it runs
-    replace(node.output(), maker.input(static_cast<size_t>(at)));
-  }
-
-  void sum(Node& node) {
-    if (node.inputs().size() != 2 || !node.output()->has_uses()) return;
-    std::vector<Value*> items;
-    for (const Value* list : node.inputs()) {
-      const Node& maker = *list->node();
-      if (!maker.is(NodeKind::kListConstruct) || !is_never_changed(*list)) return;
-      items.insert(items.end(), maker.inputs().begin(), maker.inputs().end());
-    }
-    Node* const made = graph_.make(NodeKind::kListConstruct, items);
-    made->output()->set_type(node.output()->type());
-    made->range = node.range;
-    made->frame = node.frame;
-    made->insert_before(&node);
-    replace(node.output(), made->output());
-  }
-
   ir::Graph& graph_;
-  bool only_lists_;
   bool has_changed_ = false;
 };
 
 }  // namespace
 
-bool simplify_nodes(ir::Graph& graph) { return Simplifier(graph, false).run(); }
-bool simplify_lists(ir::Graph& graph) { return Simplifier(graph, true).run(); }
+bool simplify_nodes(ir::Graph& graph) { return Simplifier(graph).run(); }
 
 }  // namespace flambeau::script

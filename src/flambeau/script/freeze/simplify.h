@@ -8,8 +8,5 @@ namespace flambeau::script {
 
 // True when something changed; what has become useless is left to eliminate_dead_code.
 bool simplify_nodes(ir::Graph& graph);
-// Of these, what PyTorch does with every function before it runs: lengths, elements and sums of lists that
-// nobody changes.
-bool simplify_lists(ir::Graph& graph);
 
 }  // namespace flambeau::script

@@ -163,4 +163,53 @@ std::vector<const Value*> AliasClasses::written_by(const Node& node) {
   return written;
 }
 
+std::vector<const Value*> WrittenValues::written_by(const Node& node) {
+  switch (node.kind()) {
+    case NodeKind::kCallFunction:
+    case NodeKind::kCallMethod:
+    case NodeKind::kFork:
+    case NodeKind::kAwaitable:
+      return {node.inputs().begin(), node.inputs().end()};
+    default:
+      return AliasClasses::written_by(node);
+  }
+}
+
+WrittenValues::WrittenValues(const ir::Graph& graph) : classes_(graph) {
+  ir::for_each_node(graph.block(), [&](const Node& node) {
+    for (const Value* value : written_by(node)) {
+      const size_t found = classes_.find(value);
+      written_.insert(found);
+      if (classes_.is_shared(found) && std::ranges::find(shared_, value->type()) == shared_.end())
+        shared_.push_back(value->type());
+    }
+  });
+}
+
+bool WrittenValues::may_be_written(const Value* value) const {
+  const size_t found = classes_.find(value);
+  if (written_.contains(found)) return true;
+  // What is known elsewhere may be what was written there, if it is of the same kind.
+  return classes_.is_shared(found) &&
+         std::ranges::any_of(shared_, [&](const Type& type) { return type.kind() == value->type().kind(); });
+}
+
+bool WrittenValues::may_be_same(const Value* written, const Value* value) const {
+  const size_t a = classes_.find(written), b = classes_.find(value);
+  return a == b ||
+         (classes_.is_shared(a) && classes_.is_shared(b) && written->type().kind() == value->type().kind());
+}
+
+bool WrittenValues::may_write(const Node& node, const Value* value) const {
+  bool found =
+      std::ranges::any_of(written_by(node), [&](const Value* each) { return may_be_same(each, value); });
+  for (const Block* block : node.blocks()) {
+    ir::for_each_node(*block, [&](const Node& inner) {
+      found = found || std::ranges::any_of(written_by(inner),
+                                           [&](const Value* each) { return may_be_same(each, value); });
+    });
+  }
+  return found;
+}
+
 }  // namespace flambeau::script

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "flambeau/script/ir/graph.h"
@@ -37,6 +38,24 @@ class AliasClasses {
 
   std::vector<Entry> classes_;
   std::unordered_map<const ir::Value*, size_t> numbers_;
+};
+
+// Which values something in the graph may write to.
+class WrittenValues {
+ public:
+  explicit WrittenValues(const ir::Graph& graph);
+
+  bool may_be_written(const ir::Value* value) const;
+  // By that node, or one in its blocks.
+  bool may_write(const ir::Node& node, const ir::Value* value) const;
+
+ private:
+  static std::vector<const ir::Value*> written_by(const ir::Node& node);
+  bool may_be_same(const ir::Value* written, const ir::Value* value) const;
+
+  AliasClasses classes_;
+  std::unordered_set<size_t> written_;
+  std::vector<Type> shared_;  // types of shared values that are written to
 };
 
 }  // namespace flambeau::script

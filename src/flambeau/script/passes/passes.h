@@ -69,5 +69,8 @@ void inline_calls(ir::Graph& graph, const Unit& unit, const CalleeGraphs& graph_
 // Tests for None that types settle, casts to what a value is, sums with 0 and the like, as PyTorch does it
 // before constants are propagated through what was inlined. True when something changed.
 bool simplify_nodes(ir::Graph& graph, const Unit& unit);
+// Of these, lengths, elements, parts and sums of lists and dicts that nobody changes. What has become useless
+// is left to eliminate_dead_code.
+bool use_known_containers(ir::Graph& graph);
 
 }  // namespace flambeau::script

@@ -4,6 +4,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/script/operators/rewrites/peepholes.h"
+#include "flambeau/script/passes/alias_classes.h"
 #include "flambeau/script/passes/passes.h"
 #include "flambeau/script/types/relations.h"
 #include "flambeau/script/unit.h"
@@ -65,6 +66,8 @@ class PeepholePass {
 
   bool run() {
     block(graph_.block(), 0, &PeepholePass::tensor_node);
+    has_changed_ = use_known_containers(graph_) || has_changed_;
+    block(graph_.block(), 0, &PeepholePass::dimension_node);
     block(graph_.block(), 0, &PeepholePass::plain_node);
     graph_.set_insert_point(graph_.block());
     return has_changed_;
@@ -98,6 +101,38 @@ class PeepholePass {
       return replace(*node.output(), *maker.input(0));
     if (kind == Peephole::kTranspose && peephole_of(maker) == Peephole::kTranspose)
       replace(*node.output(), *maker.input(0));
+  }
+
+  // What a convolution gives has as many dimensions as its name says, unless something could write to it
+  // before somebody asks.
+  void dimension_node(ir::Node& node) {
+    if (peephole_of(node) != Peephole::kDimensionCount) return;
+    ir::Value& tensor = *node.input(0);
+    const ir::Node& maker = *tensor.node();
+    const int64_t count = result_dimensions(maker);
+    if (count == 0) return;
+    if (!written_) written_.emplace(graph_);
+    if (written_->may_be_written(&tensor) && !is_unwritten_between(maker, node, tensor)) return;
+    replace(*node.output(), constant_before(node, count, TypeKind::kInt));
+  }
+  static int64_t result_dimensions(const ir::Node& node) {
+    switch (peephole_of(node)) {
+      case Peephole::kConvolution1d:
+        return 3;
+      case Peephole::kConvolution2d:
+        return 4;
+      case Peephole::kConvolution3d:
+        return 5;
+      default:
+        return 0;
+    }
+  }
+  bool is_unwritten_between(const ir::Node& maker, const ir::Node& node, const ir::Value& tensor) const {
+    if (maker.block() != node.block()) return false;
+    for (const ir::Node* next = maker.next(); next != &node; next = next->next()) {
+      if (next == nullptr || written_->may_write(*next, &tensor)) return false;
+    }
+    return true;
   }
 
   // An int with a constant one, which is the second then.
@@ -206,6 +241,7 @@ class PeepholePass {
 
   ir::Graph& graph_;
   const Unit& unit_;
+  std::optional<WrittenValues> written_;
   bool has_changed_ = false;
 };
 

@@ -1,10 +1,14 @@
 // Constants stand at the beginning of the graph, equal ones once.
 #include <bit>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "flambeau/script/ir/walk.h"
+#include "flambeau/script/passes/alias_classes.h"
 #include "flambeau/script/passes/constant_key.h"
 #include "flambeau/script/passes/passes.h"
+#include "flambeau/script/printer/tensor_key.h"
 #include "flambeau/script/unit.h"
 #include "flambeau/script/values/boxes.h"
 
@@ -122,17 +126,63 @@ std::string constant_key(const Node& constant) {
 
 bool are_same_constants(const Node& a, const Node& b) { return constant_key(a) == constant_key(b); }
 
+namespace {
+
+// The same for constants that PyTorch takes for one, those that can be changed among them: lists and tensors
+// of equal contents.
+std::string pooling_key(const Node& constant) {
+  const IValue& value = constant.constant;
+  if (value.is(IValue::Tag::kTensor) && value.as_tensor().defined()) {
+    if (const std::optional<std::string> key = tensor_key(value.as_tensor())) return "tensor;" + *key;
+  }
+  if (!value.is(IValue::Tag::kList)) return constant_key(constant);
+  std::string key = "list " + value.as_list().element.to_string() + ";";
+  for (const IValue& item : value.items()) {
+    if (!can_be_constant(item)) return constant_key(constant);
+    append_key(key, item, 0);
+  }
+  return key;
+}
+
+// Whether what the graph returns may be the value, or hold it.
+class Returned {
+ public:
+  explicit Returned(const ir::Graph& graph) : classes_(graph) {
+    std::vector<size_t> waiting;
+    for (const ir::Value* output : graph.outputs()) waiting.push_back(classes_.find(output));
+    while (!waiting.empty()) {
+      const size_t found = waiting.back();
+      waiting.pop_back();
+      if (!returned_.insert(found).second) continue;
+      for (const size_t inner : classes_.contained(found)) waiting.push_back(inner);
+    }
+  }
+  bool may_hold(const ir::Value& value) const { return returned_.contains(classes_.find(&value)); }
+
+ private:
+  AliasClasses classes_;
+  std::unordered_set<size_t> returned_;
+};
+
+}  // namespace
+
 void pool_constants(ir::Graph& graph) {
   std::unordered_map<std::string, Node*> known;
+  std::optional<Returned> returned;
   ir::for_each_node(graph.block(), [&](Node& node) {
     if (!node.is(NodeKind::kConstant)) return;
-    const auto [place, is_new] = known.try_emplace(constant_key(node), &node);
-    if (!is_new) {
-      node.output()->replace_uses_with(place->second->output());
-      node.destroy();
-    } else if (&node != graph.block().first()) {
-      node.move_before(graph.block().first());
+    const auto [place, is_new] = known.try_emplace(pooling_key(node), &node);
+    if (is_new) {
+      if (&node != graph.block().first()) node.move_before(graph.block().first());
+      return;
     }
+    if (is_mutable_type(nullptr, node.output()->type())) {
+      // Whoever is given both may change one.
+      if (!returned) returned.emplace(graph);
+      if (returned->may_hold(*node.output()) && returned->may_hold(*place->second->output())) return;
+    }
+    node.output()->replace_uses_with(place->second->output());
+    node.destroy();
   });
 }
 

@@ -73,6 +73,8 @@ Type type_within(const IValue& value, int depth) {
 Type runtime_type(const IValue& value) { return type_within(value, kMostTypeDepth); }
 
 bool is_instance(const Unit* unit, const IValue& value, const Type& type) {
+  // A number that somebody traces is of the type of what it stands for.
+  if (value.is(IValue::Tag::kSymbolic)) return is_subtype(unit, runtime_type(value), type);
   // What most questions are about needs no type made for it.
   switch (type.kind()) {
     case TypeKind::kAny:

@@ -10,7 +10,7 @@
 
 #include "flambeau/base/error.h"
 #include "flambeau/base/files/mapping.h"
-#include "flambeau/formats/checkpoint.h"
+#include "flambeau/formats/checkpoint_builder.h"
 #include "flambeau/formats/pt2/upgrade/steps.h"
 #include "flambeau/formats/pt2/upgrade/walk.h"
 
@@ -90,7 +90,7 @@ std::vector<uint8_t> decode_base64(std::string_view text) {
 }
 
 Tensor embedded_tensor(const json::Value& text) {
-  const Checkpoint file = load_checkpoint(Mapping::from_buffer(decode_base64(text.as_string())));
+  const Checkpoint file = CheckpointBuilder::from_torch_save(Mapping::from_buffer(decode_base64(text.as_string())));
   if (file.tensors().size() != 1) {
     throw Error(ErrorCode::kCorrupt, fmt::format("expected one tensor, found {}", file.tensors().size()));
   }

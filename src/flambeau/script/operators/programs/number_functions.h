@@ -12,6 +12,7 @@ enum class NumberKind : uint8_t {
   kBool,
   kInt,    // of a float, rounded
   kTruth,  // of bools alone
+  kBits,   // of ints or of bools
 };
 enum class Asks : uint8_t { kNothing, kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 

@@ -7,7 +7,7 @@
 namespace flambeau::script {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Peephole>, 19> kPeepholes = {{
+constexpr std::array<std::pair<std::string_view, Peephole>, 23> kPeepholes = {{
     {"aten::FloatImplicit", Peephole::kToNumber},
     {"aten::Float", Peephole::kToNumber},
     {"aten::Int", Peephole::kToInt},
@@ -18,6 +18,10 @@ constexpr std::array<std::pair<std::string_view, Peephole>, 19> kPeepholes = {{
     {"aten::_unwrap_optional", Peephole::kUnwrap},
     {"aten::add", Peephole::kPlus},
     {"aten::ceil", Peephole::kRoundUp},
+    {"aten::conv1d", Peephole::kConvolution1d},
+    {"aten::conv2d", Peephole::kConvolution2d},
+    {"aten::conv3d", Peephole::kConvolution3d},
+    {"aten::dim", Peephole::kDimensionCount},
     {"aten::div", Peephole::kTimes},
     {"aten::eq", Peephole::kEqual},
     {"aten::floordiv", Peephole::kTimes},

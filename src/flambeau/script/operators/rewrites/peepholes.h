@@ -22,6 +22,10 @@ enum class Peephole : uint8_t {
   kPlus,
   kMinus,
   kTranspose,  // twice
+  kDimensionCount,
+  kConvolution1d,
+  kConvolution2d,
+  kConvolution3d,
 };
 // By the operator's name, whatever the overload.
 Peephole find_peephole(std::string_view operator_name);

@@ -21,10 +21,15 @@ Simplification simplification_of(const OperatorName& name) {
   for (const auto& [known, simplification] : kByName) {
     if (name.name == known) return simplification;
   }
+  if (name.overload.starts_with("Dict_")) {
+    if (name.name == "aten::__getitem__") return Simplification::kDictItem;
+    if (name.name == "aten::len") return Simplification::kDictLength;
+  }
   if (name.overload != "t") return Simplification::kNone;
   if (name.name == "aten::__getitem__") return Simplification::kListItem;
   if (name.name == "aten::len") return Simplification::kLength;
   if (name.name == "aten::add") return Simplification::kListSum;
+  if (name.name == "aten::slice") return Simplification::kListPart;
   return Simplification::kNone;
 }
 

@@ -15,6 +15,9 @@ enum class Simplification : uint8_t {
   kListItem,  // (list, index): an element of a list that is known
   kLength,    // (list)
   kListSum,   // (list, list): a list of the elements of both
+  kListPart,  // (list, first, last, step)
+  kDictItem,  // (dict, key)
+  kDictLength,
 };
 
 Simplification simplification_of(const OperatorName& name);
