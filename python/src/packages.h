@@ -113,7 +113,9 @@ inline void compile_to_path(Session& session, const py::object& program, const s
                             const std::string& model, bool library_only, bool kernels,
                             const std::string& compiler, bool stored,
                             std::vector<std::pair<std::string, std::string>> metadata) {
-  CompileOptions options{.model = model, .form = CompiledForm::kPackage, .metadata = std::move(metadata)};
+  CompileOptions options;
+  options.model = model;
+  options.metadata = std::move(metadata);
   if (library_only) options.form = CompiledForm::kLibraryPackage;
   options.kernels = kernels || !compiler.empty();
   options.compiler = compiler;

@@ -25,19 +25,19 @@ enum class CompiledForm : uint8_t {
 constexpr uint64_t kMostCopied = uint64_t{2} << 20;
 
 struct CompileOptions {
-  std::string model;  // which one of the package; empty when it has only one
+  std::string model = {};  // which one of the package; empty when it has only one
   CompiledForm form = CompiledForm::kPackage;
   // Loaders unpack the library of a package to a file before they load it, so it is compressed, unless it has
   // large weights in it. This leaves it as it is: twice the size, and up to a tenth of a
   // second less to load.
   bool is_stored = false;
   // What the package says of the compiled model beside what loaders ask for.
-  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::pair<std::string, std::string>> metadata = {};
   // Compile the elementwise groups of a run with the example inputs with the system's C compiler, for each
   // level of this machine's kind of processor. Sizes may vary; groups that come up otherwise run as they
   // always do.
   bool kernels = false;
-  std::string compiler;  // by name or path; empty for the first of cc, gcc and clang that PATH has
+  std::string compiler = {};  // by name or path; empty for the first of cc, gcc and clang that PATH has
 };
 
 struct CompileReport {

@@ -138,11 +138,13 @@ void add_library(Package& package, std::vector<uint8_t> library, const CompileOp
 std::vector<uint8_t> library_for(const graph::ExportedProgram& program, const CompileOptions& options,
                                  CompileReport& report) {
   const ByteSpan prebuilt = prebuilt_library();
+  // A compiler that is asked for must be there, even if there is nothing to compile.
+  const std::string compiler = options.kernels ? find_compiler(options.compiler) : std::string();
   const std::vector<std::string> codes =
       options.kernels ? collect_kernels(program) : std::vector<std::string>();
   report.kernels = codes.size();
   if (codes.empty()) return {prebuilt.begin(), prebuilt.end()};
-  const std::vector<uint8_t> library = compile_kernels(find_compiler(options.compiler), kernel_source(codes));
+  const std::vector<uint8_t> library = compile_kernels(compiler, kernel_source(codes));
   check_kernel_library(library, codes.size());
   KernelTable table{.keys = {}, .library = library};
   for (const std::string& code : codes) table.keys.push_back(key_of(code));

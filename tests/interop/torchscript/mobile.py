@@ -5,7 +5,7 @@
 
 Of each archive in the zip that PyTorch saves for its lite interpreter:
 - bytecode: `bytecode.pkl` of version 8 is the same, byte for byte; of 4 to 7, what PyTorch's backport makes, but for the numbers of
-  warnings, which go on counting with each version; 9, the flatbuffer, but for the numbers of debug handles
+  warnings, which go on counting with each version, and names of storages, which are addresses there; 9, the flatbuffer, but for the numbers of debug handles
 - runs: the lite interpreter gives for ours (.ptl and flatbuffer) what PyTorch's tests saw
 - back: TorchScript that Flambeau makes of PyTorch's bytecode alone, and PyTorch runs, gives it, too
 """
@@ -77,9 +77,11 @@ def without_code(data):
     return made.getvalue()
 
 
-def without_warnings(data):
-    """The operations of a pickle of bytecode; numbers of warnings are left out."""
+def without_process(data):
+    """The operations of a pickle of bytecode, but for what is of the process: numbers of warnings, and names of storages that PyTorch
+    makes of addresses."""
     made, memo, last, after_warning = [], {}, None, False
+    storages = {}
     for operation, argument, _ in pickletools.genops(data):
         name = operation.name
         if name.endswith("BINPUT"):
@@ -91,6 +93,8 @@ def without_warnings(data):
         else:
             last = argument if name == "BINUNICODE" else memo.get(argument) if name.endswith("BINGET") else None
             after_warning = last == "WARN"
+            if name == "BINUNICODE" and argument.endswith(".storage"):
+                argument = storages.setdefault(argument, len(storages))
         made.append((name, argument))
     return made
 
@@ -99,7 +103,7 @@ def is_same(version, ours, theirs):
     if version == 9:
         return flat_tables.Flat(ours).without_handles() == flat_tables.Flat(theirs).without_handles()
     ours, theirs = record(ours, "bytecode.pkl"), record(theirs, "bytecode.pkl")
-    return ours == theirs or (version < 8 and without_warnings(ours) == without_warnings(theirs))
+    return ours == theirs or (version < 8 and without_process(ours) == without_process(theirs))
 
 
 def apart(function, *arguments):

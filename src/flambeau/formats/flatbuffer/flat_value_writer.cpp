@@ -123,6 +123,13 @@ uint32_t FlatValueWriter::add(const IValue& value, int depth) {
   return number;
 }
 
+uint32_t FlatValueWriter::add_constant(const IValue& value) {
+  if (!value.is(IValue::Tag::kTensor)) return add(value);
+  uint8_t kind = 0;
+  const Built built = build(value, 0, kind);
+  return insert(kind, built);
+}
+
 Built FlatValueWriter::one_field(Built field) {
   builder_.begin_table();
   builder_.field(0, field);

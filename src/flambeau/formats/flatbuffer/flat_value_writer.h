@@ -24,6 +24,8 @@ class FlatValueWriter {
   // The number of the value. Throws Error(kUnsupported, kLimit) for what flatbuffers cannot hold, and what
   // the hooks throw.
   uint32_t add(const IValue& value, int depth = 0);
+  // A constant of the sources: PyTorch writes tensors once more for them.
+  uint32_t add_constant(const IValue& value);
   uint32_t add_function(const bytecode::Code& code);
 
   const std::vector<flatbuffer::Built>& values() const { return values_; }

@@ -104,7 +104,7 @@ void write_flatbuffer(ByteSink& sink, const ScriptFile& file, const IValue& modu
   const Built source_files = add_files(builder, sources);
   const auto mobile_values = static_cast<uint32_t>(values.values().size());
   std::vector<uint32_t> constants;
-  for (const IValue& constant : code.constants) constants.push_back(values.add(constant));
+  for (const IValue& constant : code.constants) constants.push_back(values.add_constant(constant));
   std::vector<Built> storages;
   std::vector<std::shared_ptr<const Storage>> ready;  // until they are written
   uint64_t total = 0;

@@ -117,7 +117,9 @@ Body joined(const Tensor& a, const Tensor& b, const Tensor& out) {
 }  // namespace
 
 void define_complex(Library& library) {
-  library.define("aten::conj(Tensor(a) self) -> Tensor(a)").function<conjugate>();
+  library.define("aten::conj(Tensor(a) self) -> Tensor(a)")
+      .function<conjugate>()
+      .data_shape<conjugate_shape>();
   library.define("aten::_conj(Tensor(a) self) -> Tensor(a)")
       .function<conjugate>()
       .data_shape<conjugate_shape>()

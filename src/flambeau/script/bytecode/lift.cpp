@@ -15,19 +15,18 @@ namespace {
 
 constexpr int64_t kMostRegisters = int64_t{1} << 24;
 
-Type joined_type(const Unit& unit, const Type& a, const Type& b) {
-  if (a == b) return a;
-  return unify_types(&unit, a, b).value_or(Type(TypeKind::kAny));
-}
-
 bool is_zero(const ir::Value& value) {
   const ir::Node& node = *value.node();
   return node.is(ir::NodeKind::kConstant) && node.constant.is(IValue::Tag::kInt) &&
          node.constant.as_int() == 0;
 }
 
+// The rounds after which types of loops are taken as they are.
+constexpr int kMostRounds = 8;
+
 void need_type(const ir::Value& value, TypeKind kind, std::string_view what) {
   if (value.type().is(kind) || value.type().is(TypeKind::kAny)) return;
+  if (value.type().is(TypeKind::kOptional) && value.type().without_optional().is(kind)) return;
   corrupt(fmt::format("{} should be of type {}, found {}", what, plain_type_name(kind),
                       printable(value.type().to_string())));
 }
@@ -75,7 +74,8 @@ void RegisterFile::make_unknown(std::span<const size_t> changed) {
 
 // ---- control flow
 
-Lifter::Lifter(const Code& code, const Signature& signature, Unit& unit, const LiftOptions& options)
+Lifter::Lifter(const Code& code, const Signature& signature, Unit& unit, const LiftOptions& options,
+               LoopTypes& loop_types)
     : code_(code),
       signature_(signature),
       unit_(unit),
@@ -83,7 +83,8 @@ Lifter::Lifter(const Code& code, const Signature& signature, Unit& unit, const L
       graph_(std::make_shared<ir::Graph>()),
       registers_(0),
       constants_(code.constants.size()),
-      types_(code.types.size()) {
+      types_(code.types.size()),
+      loop_types_(loop_types) {
   // What nothing stores to needs no room, whatever the file says.
   if (code.register_count < 0 || code.register_count > kMostRegisters) {
     corrupt(fmt::format("a function of {} registers", code.register_count));
@@ -114,7 +115,8 @@ std::shared_ptr<ir::Graph> Lifter::run() {
   if (stack_.size() != 1) {
     corrupt(fmt::format("a function gives one value, and {} are on the stack at its end", stack_.size()));
   }
-  graph_->block().add_output(stack_[0]);
+  const bool is_said = signature_.returns.size() == 1;
+  graph_->block().add_output(is_said ? fitted(stack_[0], signature_.returns[0]) : stack_[0]);
   replace_old_operators(*graph_, unit_);
   return graph_;
 }
@@ -158,6 +160,31 @@ Lifter::Values Lifter::take_above(size_t floor) {
   return taken;
 }
 
+// The other branch is never taken: it is followed all the same, since nothing is believed that was not
+// checked, and thrown away.
+void Lifter::known_branch(bool is_taken, size_t begin, size_t otherwise, size_t behind, int depth) {
+  const size_t outer_floor = floor_;
+  floor_ = stack_.size();
+  const std::unordered_set<const ir::Value*> unset = unset_;
+  ir::Node* const scratch = graph_->insert(graph_->make(ir::NodeKind::kIf, Values{}, 0));
+  graph_->set_insert_point(*scratch->add_block());
+  const size_t mark = registers_.mark();
+  std::vector<size_t> changed;
+  run_block(is_taken ? otherwise : begin, is_taken ? behind : otherwise - 1, depth + 1);
+  registers_.take_back(mark, changed);
+  const size_t others = take_above(floor_).size();
+  graph_->set_insert_point(scratch);
+  unset_ = unset;
+  run_block(is_taken ? begin : otherwise, is_taken ? otherwise - 1 : behind, depth + 1);
+  const size_t left = available();
+  scratch->destroy();
+  floor_ = outer_floor;
+  if (left != others) {
+    corrupt(fmt::format("one branch leaves {} values on the stack, the other {}", is_taken ? left : others,
+                        is_taken ? others : left));
+  }
+}
+
 // JF to the else branch, before which JMP leads behind it.
 size_t Lifter::branch(size_t at, size_t end, int depth) {
   ir::Value* const condition = pop();
@@ -167,7 +194,13 @@ size_t Lifter::branch(size_t at, size_t end, int depth) {
     corrupt(fmt::format("JF leads to {}, where no branch ends: a JMP is expected before", otherwise));
   }
   const size_t behind = jump_target(otherwise - 1, otherwise, end);
-  ir::Node* const node = graph_->insert(graph_->make(ir::NodeKind::kIf, Values{condition}, 0));
+  const ir::Node& maker = *condition->node();
+  if (maker.is(ir::NodeKind::kConstant) && maker.constant.is(IValue::Tag::kBool)) {
+    known_branch(maker.constant.as_bool(), at + 1, otherwise, behind, depth);
+    return behind;
+  }
+  ir::Node* const node =
+      graph_->insert(graph_->make(ir::NodeKind::kIf, Values{fitted(condition, TypeKind::kBool)}, 0));
   if (options_.locate && at < code_.debug_handles.size()) options_.locate(code_.debug_handles[at], *node);
   const size_t outer_floor = floor_;
   floor_ = stack_.size();
@@ -190,9 +223,13 @@ size_t Lifter::branch(size_t at, size_t end, int depth) {
   registers_.make_unknown(changed);
   floor_ = outer_floor;
   for (size_t i = 0; i < first.size(); ++i) {
-    node->block(0)->add_output(first[i]);
-    node->block(1)->add_output(second[i]);
-    push(node->add_output(joined_type(unit_, first[i]->type(), second[i]->type())));
+    const Type type = joined_type(*first[i], *second[i]);
+    graph_->set_insert_point(*node->block(0));
+    node->block(0)->add_output(given_on(first[i], type));
+    graph_->set_insert_point(*node->block(1));
+    node->block(1)->add_output(given_on(second[i], type));
+    push(node->add_output(type));
+    if (is_unset(*first[i]) && is_unset(*second[i])) unset_.insert(stack_.back());
   }
   if (node->next() != nullptr) {
     graph_->set_insert_point(node->next());
@@ -217,6 +254,15 @@ size_t Lifter::loop(size_t at, size_t end, int depth) {
     corrupt(fmt::format("the loop's end at {} does not jump back to it", behind - 1));
   }
   inputs.erase(inputs.begin());
+  inputs[0] = fitted(inputs[0], TypeKind::kInt);
+  inputs[1] = fitted(inputs[1], TypeKind::kBool);
+  const auto known = loop_types_.find(at);
+  std::vector<Type> types;
+  for (size_t i = 2; i < inputs.size(); ++i) {
+    const bool is_known = known != loop_types_.end() && i - 2 < known->second.size();
+    types.push_back(is_known ? known->second[i - 2] : inputs[i]->type());
+    if (is_known) inputs[i] = given_on(inputs[i], types.back());
+  }
   ir::Node* const node = graph_->insert(graph_->make(ir::NodeKind::kLoop, inputs, 0));
   if (options_.locate && at < code_.debug_handles.size()) options_.locate(code_.debug_handles[at], *node);
   ir::Block& body = *node->add_block();
@@ -224,7 +270,10 @@ size_t Lifter::loop(size_t at, size_t end, int depth) {
   const size_t outer_floor = floor_;
   floor_ = stack_.size();
   push(body.add_input(TypeKind::kInt));
-  for (size_t i = 2; i < inputs.size(); ++i) push(body.add_input(inputs[i]->type()));
+  for (size_t i = 2; i < inputs.size(); ++i) {
+    push(body.add_input(types[i - 2]));
+    if (known == loop_types_.end() && is_unset(*inputs[i])) unset_.insert(stack_.back());
+  }
   const size_t mark = registers_.mark();
   std::vector<size_t> changed;
   registers_.enter_loop();
@@ -240,13 +289,18 @@ size_t Lifter::loop(size_t at, size_t end, int depth) {
                         inputs.size() - 1));
   }
   need_type(*results[0], TypeKind::kBool, "the condition of a loop");
-  for (size_t i = 0; i < results.size(); ++i) {
-    body.add_output(results[i]);
-    if (i == 0) continue;
-    const Type type = joined_type(unit_, inputs[i + 1]->type(), results[i]->type());
+  graph_->set_insert_point(body);
+  body.add_output(fitted(results[0], TypeKind::kBool));
+  for (size_t i = 1; i < results.size(); ++i) {
+    const Type type = joined_type(*body.input(i), *results[i]);
+    has_learned_ = has_learned_ || !(type == types[i - 1]);
+    types[i - 1] = type;
+    body.add_output(given_on(results[i], type));
     body.input(i)->set_type(type);
     push(node->add_output(type));
+    if (is_unset(*body.input(i)) && is_unset(*results[i])) unset_.insert(stack_.back());
   }
+  loop_types_[at] = std::move(types);
   if (node->next() != nullptr) {
     graph_->set_insert_point(node->next());
   } else {
@@ -325,15 +379,22 @@ void Lifter::step(size_t at) {
 
 std::shared_ptr<ir::Graph> lift(const Code& code, const Signature& signature, Unit& unit,
                                 const LiftOptions& options) {
-  return with_location("function", printable(code.name), [&] {
-    Lifter lifter(code, signature, unit, options);
+  LoopTypes loop_types;
+  const auto follow = [&](bool is_last) -> std::shared_ptr<ir::Graph> {
+    Lifter lifter(code, signature, unit, options, loop_types);
     try {
-      return lifter.run();
+      std::shared_ptr<ir::Graph> graph = lifter.run();
+      return is_last || !lifter.has_learned() ? graph : nullptr;
     } catch (Error& error) {
       const size_t at = lifter.at();
       if (at >= code.instructions.size()) throw;
       throw error.add_location("instruction",
                                fmt::format("{} ({})", at, opcode_name(code.instructions[at].opcode)));
+    }
+  };
+  return with_location("function", printable(code.name), [&] {
+    for (int round = 1;; ++round) {
+      if (std::shared_ptr<ir::Graph> graph = follow(round == kMostRounds)) return graph;
     }
   });
 }
@@ -361,6 +422,12 @@ Signature signature_of(const Code& code, Unit& unit) {
     if (!given.default_value.is_none() || may_be_none(argument.type))
       argument.default_value = given.default_value;
     signature.arguments.push_back(std::move(argument));
+  }
+  // None is a default where all that follow have one.
+  bool may_have_default = true;
+  for (auto argument = signature.arguments.rbegin(); argument != signature.arguments.rend(); ++argument) {
+    may_have_default = may_have_default && argument->default_value.has_value();
+    if (!may_have_default) argument->default_value.reset();
   }
   if (code.schema->returns.size() != 1) {
     corrupt(fmt::format("{} gives {} values, one is expected", printable(code.name),

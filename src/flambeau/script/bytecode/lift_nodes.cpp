@@ -97,8 +97,9 @@ void Lifter::operation(const Instruction& instruction) {
     case Opcode::kInterfaceCall:
       return method_call(instruction);
     case Opcode::kListUnpack: {
-      const Type& list = stack_.empty() ? Type(TypeKind::kAny) : stack_.back()->type().without_optional();
+      const Type list = stack_.empty() ? Type(TypeKind::kAny) : stack_.back()->type().without_optional();
       const Type element = list.is(TypeKind::kList) ? list.element() : Type(TypeKind::kAny);
+      if (available() > 0 && list.is(TypeKind::kList)) stack_.back() = fitted(stack_.back(), list);
       return unpack(NodeKind::kListUnpack, size_of("LIST_UNPACK"), element);
     }
     case Opcode::kTupleConstruct: {
@@ -116,20 +117,27 @@ void Lifter::operation(const Instruction& instruction) {
           named->attributes.size() != instruction.n) {
         corrupt(fmt::format("{} is no named tuple of {} fields", printable(type.name()), instruction.n));
       }
-      add_one(NodeKind::kTupleConstruct, pop(instruction.n), type);
+      Values fields = pop(instruction.n);
+      for (size_t i = 0; i < fields.size(); ++i) fields[i] = fitted(fields[i], named->attributes[i].type);
+      add_one(NodeKind::kTupleConstruct, fields, type);
       return;
     }
     case Opcode::kListConstruct: {
       const Type type = type_at(x);
       need_kind(type.without_optional(), TypeKind::kList, "LIST_CONSTRUCT");
-      add_one(NodeKind::kListConstruct, pop(instruction.n), type);
+      Values items = pop(instruction.n);
+      for (ir::Value*& item : items) item = fitted(item, type.without_optional().element());
+      add_one(NodeKind::kListConstruct, items, type);
       return;
     }
     case Opcode::kDictConstruct: {
       const Type type = type_at(x);
       need_kind(type.without_optional(), TypeKind::kDict, "DICT_CONSTRUCT");
       if (instruction.n % 2 != 0) corrupt("DICT_CONSTRUCT of a key without a value");
-      add_one(NodeKind::kDictConstruct, pop(instruction.n), type);
+      Values items = pop(instruction.n);
+      const Type dict = type.without_optional();
+      for (size_t i = 0; i < items.size(); ++i) items[i] = fitted(items[i], dict.elements()[i % 2]);
+      add_one(NodeKind::kDictConstruct, items, type);
       return;
     }
     case Opcode::kCreateObject: {
@@ -172,11 +180,10 @@ void Lifter::operation(const Instruction& instruction) {
       return operator_node(kDictIndexOperator, overload, values);
     }
     case Opcode::kUninitialized:
-      add_one(NodeKind::kUninitialized, {}, TypeKind::kAny);
+      unset_.insert(add_one(NodeKind::kUninitialized, {}, TypeKind::kAny));
       return;
     case Opcode::kToList:
-      add_one(NodeKind::kToList, pop(3), TypeKind::kAny);
-      return;
+      return to_list();
     case Opcode::kFormat:
       return operator_node(find_promoted(instruction.opcode)->name, {}, pop(size_of("FORMAT")));
     default:
@@ -251,6 +258,8 @@ Lifter::Values Lifter::with_defaults(const OperatorUse& use, const Signature& si
 void Lifter::operator_node(std::string_view name, std::string_view overload, Values inputs) {
   const Overload& known = overload_of(name, overload);
   const Signature& signature = known.signature;
+  fit(inputs, signature);
+  if (fold(*known.entry, signature, inputs)) return;
   ir::Node* const node = graph_->make_operator(*known.entry, inputs);
   TypeBindings bindings;
   for (size_t i = 0; i < signature.arguments.size() && i < inputs.size(); ++i) {
@@ -272,7 +281,7 @@ void Lifter::kind_node(NodeKind kind, std::string_view name, const Instruction& 
     case NodeKind::kRaiseException:
       return raise_node();
     case NodeKind::kUninitialized:
-      add_one(kind, {}, TypeKind::kAny);
+      unset_.insert(add_one(kind, {}, TypeKind::kAny));
       return;
     case NodeKind::kUncheckedCast: {
       ir::Value* const value = pop();
@@ -280,8 +289,7 @@ void Lifter::kind_node(NodeKind kind, std::string_view name, const Instruction& 
       return;
     }
     case NodeKind::kToList:
-      add_one(kind, pop(3), TypeKind::kAny);
-      return;
+      return to_list();
     case NodeKind::kPrint:
       add(graph_->make(kind, pop(instruction.n), 0));
       return;
@@ -293,6 +301,7 @@ void Lifter::kind_node(NodeKind kind, std::string_view name, const Instruction& 
           at_ + 1 < code_.instructions.size() ? code_.instructions[at_ + 1] : Instruction();
       const size_t stored = next.opcode == Opcode::kStoreN ? next.n : 1;
       const size_t count = tuple ? tuple->elements().size() : stored;
+      if (tuple) stack_.back() = fitted(stack_.back(), *tuple);
       unpack(kind, count, TypeKind::kAny);
       if (!tuple) return;
       for (size_t i = 0; i < count; ++i) stack_[stack_.size() - count + i]->set_type(tuple->elements()[i]);
@@ -302,6 +311,12 @@ void Lifter::kind_node(NodeKind kind, std::string_view name, const Instruction& 
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("{} is no operator of mobile modules", shown(name, use.overload)));
   }
+}
+
+void Lifter::to_list() {
+  Values inputs = pop(3);
+  inputs[0] = fitted(inputs[0], TypeKind::kTensor);
+  add_one(NodeKind::kToList, inputs, to_list_type(inputs));
 }
 
 // Nothing lies on the stack of its block but what it takes: before 1.11 no class.
@@ -320,8 +335,9 @@ void Lifter::unpack(NodeKind kind, size_t count, const Type& element) {
 }
 
 void Lifter::tuple_index() {
-  const Values values = pop(2);
-  const std::optional<Type> tuple = as_tuple_type(&unit_, values[0]->type());
+  Values values = pop(2);
+  const std::optional<Type> tuple = as_tuple_type(&unit_, values[0]->type().without_optional());
+  if (tuple) values[0] = fitted(values[0], values[0]->type().without_optional());
   Type type = TypeKind::kAny;
   const ir::Node& index = *values[1]->node();
   if (tuple && index.is(NodeKind::kConstant) && index.constant.is(IValue::Tag::kInt)) {
@@ -337,8 +353,9 @@ void Lifter::tuple_index() {
 
 void Lifter::attribute(const Instruction& instruction) {
   const bool is_set = instruction.opcode == Opcode::kSetAttribute;
-  const Values values = pop(is_set ? 2 : 1);
-  const Type& type = values[0]->type().without_optional();
+  Values values = pop(is_set ? 2 : 1);
+  const Type type = values[0]->type().without_optional();
+  values[0] = fitted(values[0], type);
   const std::shared_ptr<Class> owner = type.is(TypeKind::kClass) ? unit_.find_class(type.name()) : nullptr;
   if (owner == nullptr) {
     corrupt(fmt::format("a slot of {}, which is no object of a known class", printable(type.to_string())));
@@ -352,6 +369,7 @@ void Lifter::attribute(const Instruction& instruction) {
     add_one(NodeKind::kGetAttr, values, slot.type)->node()->name = slot.name;
     return;
   }
+  values[1] = fitted(values[1], slot.type);
   ir::Node* const node = graph_->make(NodeKind::kSetAttr, values, 0);
   node->name = slot.name;
   add(node);
@@ -361,7 +379,7 @@ void Lifter::method_call(const Instruction& instruction) {
   const IValue& name = entry(code_.constants, instruction.x, "constant");
   if (!name.is(IValue::Tag::kString)) corrupt("INTERFACE_CALL of a method whose name is no text");
   if (instruction.n == 0) corrupt("INTERFACE_CALL without an object");
-  const Values values = pop(instruction.n);
+  Values values = pop(instruction.n);
   Type result = TypeKind::kAny;
   const Type& type = values[0]->type();
   const std::shared_ptr<Class> owner = type.is(TypeKind::kClass) ? unit_.find_class(type.name()) : nullptr;
@@ -372,6 +390,7 @@ void Lifter::method_call(const Instruction& instruction) {
                           printable(name.as_string())));
     }
     const Signature& signature = (*method)->signature();
+    fit(values, signature);
     if (signature.returns.size() == 1) result = signature.returns[0];
   }
   add_one(NodeKind::kCallMethod, values, result)->node()->name = name.as_string();

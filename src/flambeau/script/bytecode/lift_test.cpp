@@ -162,6 +162,34 @@ TEST(Lift, NamesTheInstruction) {
             std::string::npos);
 }
 
+TEST(Lift, BranchesThatAreNeverTakenGo) {
+  const Code code = function_of({{Opcode::kStore, 1},
+                                 {Opcode::kLoadConstant, 2},
+                                 {Opcode::kJumpFalse, 3},
+                                 {Opcode::kMove, 1},
+                                 {Opcode::kJump, 2},
+                                 {Opcode::kLoadConstant, 0},
+                                 {Opcode::kReturn}});
+  const std::string text = lifted(code);
+  EXPECT_EQ(text.find("prim::If"), std::string::npos) << text;
+  EXPECT_NE(text.find("return (%x)"), std::string::npos) << text;
+}
+
+TEST(Lift, WhatWasNeverGivenAValueIsOfTheOtherBranchsType) {
+  const Code code = function_of({{Opcode::kStore, 1},
+                                 {Opcode::kLoad, 1},
+                                 {Opcode::kLoadConstant, 0},
+                                 {Opcode::kOp, 1},
+                                 {Opcode::kJumpFalse, 3},
+                                 {Opcode::kMove, 1},
+                                 {Opcode::kJump, 2},
+                                 {Opcode::kUninitialized},
+                                 {Opcode::kReturn}});
+  const std::string text = lifted(code);
+  EXPECT_NE(text.find(" : int = prim::If("), std::string::npos) << text;
+  EXPECT_NE(text.find(" : int = prim::Uninitialized()"), std::string::npos) << text;
+}
+
 TEST(Lift, UnknownOperatorsAreNamed) {
   Code code = function_of({{Opcode::kOp, 0}, {Opcode::kReturn}});
   code.operators[0].name = "aten::nosuch";

@@ -1,9 +1,11 @@
 // How lifting keeps track of the stack and the registers while it follows the code.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "flambeau/script/bytecode/lift.h"
@@ -49,10 +51,17 @@ class RegisterFile {
   uint64_t time_ = 0;
 };
 
+// What loops carry, by the place of their LOOP: its types are known when a turn has been followed.
+using LoopTypes = std::map<size_t, std::vector<Type>>;
+
 class Lifter {
  public:
-  Lifter(const Code& code, const Signature& signature, Unit& unit, const LiftOptions& options);
+  // `loop_types`: what was found when the code was followed before.
+  Lifter(const Code& code, const Signature& signature, Unit& unit, const LiftOptions& options,
+         LoopTypes& loop_types);
   std::shared_ptr<ir::Graph> run();
+  // Whether loop_types has become another while it ran.
+  bool has_learned() const { return has_learned_; }
   size_t at() const { return at_; }  // of the instruction that is followed
 
  private:
@@ -61,6 +70,7 @@ class Lifter {
   // ---- control flow (lift.cpp)
   void run_block(size_t begin, size_t end, int depth);
   size_t branch(size_t at, size_t end, int depth);
+  void known_branch(bool is_taken, size_t begin, size_t otherwise, size_t behind, int depth);
   size_t loop(size_t at, size_t end, int depth);
   // Of a block that began with nothing on the stack above `floor`.
   Values take_above(size_t floor);
@@ -83,6 +93,7 @@ class Lifter {
   void kind_node(ir::NodeKind kind, std::string_view name, const Instruction& instruction,
                  const OperatorUse& use);
   void raise_node();
+  void to_list();
   Values with_defaults(const OperatorUse& use, const Signature& signature, const OperatorEntry& entry);
   const Overload& overload_of(std::string_view name, std::string_view overload) const;
   void constant(int64_t index);
@@ -96,6 +107,20 @@ class Lifter {
   ir::Value* add_one(ir::NodeKind kind, const Values& inputs, const Type& type);
   Type type_at(int64_t index);
 
+  // ---- types (lift_types.cpp): bytecode has none for values, and no casts
+  // The value itself, or a cast of it where its type says less than what is wanted.
+  ir::Value* fitted(ir::Value* value, const Type& wanted);
+  void fit(Values& inputs, const Signature& signature);
+  // Pushes what the operator gives where that is known already.
+  bool fold(const OperatorEntry& entry, const Signature& signature, const Values& inputs);
+  std::optional<bool> known_test_for_none(std::string_view name, const Values& inputs) const;
+  bool cannot_be_none(const ir::Value& value) const;
+  Type joined_type(const ir::Value& a, const ir::Value& b) const;
+  // What stands for the value where one of that type is given on: at the end of the insertion point's block.
+  ir::Value* given_on(ir::Value* value, const Type& type);
+  bool is_unset(const ir::Value& value) const { return unset_.contains(&value); }
+  static Type to_list_type(const Values& inputs);
+
   const Code& code_;
   const Signature& signature_;
   Unit& unit_;
@@ -107,6 +132,9 @@ class Lifter {
   Values constants_;
   std::vector<std::optional<Type>> types_;
   size_t at_ = 0;  // the instruction that is followed
+  LoopTypes& loop_types_;
+  bool has_learned_ = false;
+  std::unordered_set<const ir::Value*> unset_;  // never given a value: they are of any type
 };
 
 }  // namespace flambeau::script::bytecode

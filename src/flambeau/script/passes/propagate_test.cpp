@@ -228,7 +228,7 @@ TEST(Pooling, TuplesAndStringsByWhatTheyHold) {
 )");
 }
 
-TEST(Pooling, ListsAreOnlyThemselves) {
+TEST(Pooling, EqualListsAreOne) {
   EXPECT_EQ(after(pool_pass, R"(graph():
   %0 : int[] = prim::Constant[value=[1]]()
   %1 : int[] = prim::Constant[value=[1]]()
@@ -237,9 +237,21 @@ TEST(Pooling, ListsAreOnlyThemselves) {
 )"),
             R"(graph():
   %0 : int[] = prim::Constant[value=[1]]()
+  prim::Print(%0, %0)
+  return (%0)
+)");
+}
+
+TEST(Pooling, ListsThatAreReturnedStayTwo) {
+  EXPECT_EQ(after(pool_pass, R"(graph():
+  %0 : int[] = prim::Constant[value=[1]]()
   %1 : int[] = prim::Constant[value=[1]]()
-  prim::Print(%1, %0)
-  return (%1)
+  return (%0, %1)
+)"),
+            R"(graph():
+  %0 : int[] = prim::Constant[value=[1]]()
+  %1 : int[] = prim::Constant[value=[1]]()
+  return (%0, %1)
 )");
 }
 
