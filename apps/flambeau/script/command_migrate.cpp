@@ -394,7 +394,8 @@ Command migrate_command() {
                  "is given, those that the file has",
                  &options->inputs),
           Option("--dynamic",
-                 "A size that may vary: x:0=batch, x:0=batch:2..64, x.0:1=AUTO in a list; or auto for all that can; "
+                 "A size that may vary: x:0=batch, x:0=batch:2..64, x.0:1=AUTO in a list; or auto for all "
+                 "that can; "
                  "repeatable",
                  &options->dynamic),
           Option("--specialize",

@@ -21,8 +21,9 @@ class CheckpointBuilder {
  public:
   // Everything a pickle describes, of a file of `file_size` bytes.
   static Checkpoint from_torch(TorchFile file, uint64_t file_size);
-  // A file in a file, which is what torch.save wrote, in one of its three forms; other kinds are not looked for,
-  // and readers that use this alone are not linked with them. Throws Error(kUnsupported) for any other file.
+  // A file in a file, which is what torch.save wrote, in one of its three forms; other kinds are not looked
+  // for, and readers that use this alone are not linked with them. Throws Error(kUnsupported) for any other
+  // file.
   static Checkpoint from_torch_save(const std::shared_ptr<Mapping>& mapping);
   // Named tensors with nothing around them.
   static Checkpoint from_named(NamedTensors tensors, CheckpointExtras extras = {});

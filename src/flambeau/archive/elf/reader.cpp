@@ -227,8 +227,8 @@ class Reader {
       case 23:  // DT_JMPREL
         entries_.jumps = value;
         break;
-      case 27:  // DT_INIT_ARRAYSZ
-      case 33:  // DT_PREINIT_ARRAYSZ
+      case 27:                                                       // DT_INIT_ARRAYSZ
+      case 33:                                                       // DT_PREINIT_ARRAYSZ
         library_.initializers += std::min(value / 8, kMostSymbols);  // never back to 0
         break;
       case 28:  // DT_FINI_ARRAYSZ

@@ -100,6 +100,7 @@ template <typename N, size_t kDims>
 Info<N> conv_shape(const Info<N>& input, const Info<N>& weight, const Info<N>* bias,
                    std::span<const N> stride, std::span<const N> padding, std::span<const N> dilation,
                    N groups) {
+  is_batch(input, kDims, kName<kDims>);  // PyTorch looks at the input first
   const ShortList<N> none(1, N(0));
   return batched_info(input, weight, bias, kDims, kName<kDims>,
                       convolution_arguments<N>(weight, stride, padding, dilation, false, none, groups));

@@ -52,9 +52,9 @@ inline Input precise(const Scalar& number, DType common) {
 }
 
 // A row as code, in what C and C++ have in common: the inside of a function of the inputs a, b, c and d (T is
-// the type of a, U for integers its unsigned one), of the numbers x, y and z that the parameters begin with in
-// type T, and as doubles of parameters[]. It may call what elementary.def and composed.def of kernels/math/
-// have. Empty where there is none.
+// the type of a, U for integers its unsigned one), of the numbers x, y and z that the parameters begin with
+// in type T, and as doubles of parameters[]. It may call what elementary.def and composed.def of
+// kernels/math/ have. Empty where there is none.
 struct BodyCode {
   std::string_view text;
   bool moves = false;  // elements as they are: half-precision ones are not widened

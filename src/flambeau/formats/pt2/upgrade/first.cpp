@@ -90,7 +90,8 @@ std::vector<uint8_t> decode_base64(std::string_view text) {
 }
 
 Tensor embedded_tensor(const json::Value& text) {
-  const Checkpoint file = CheckpointBuilder::from_torch_save(Mapping::from_buffer(decode_base64(text.as_string())));
+  const Checkpoint file =
+      CheckpointBuilder::from_torch_save(Mapping::from_buffer(decode_base64(text.as_string())));
   if (file.tensors().size() != 1) {
     throw Error(ErrorCode::kCorrupt, fmt::format("expected one tensor, found {}", file.tensors().size()));
   }
