@@ -14,7 +14,5 @@ std::optional<DType> parse_dtype(std::string_view text);
 
 // As PyTorch's C++ calls it in messages: "Float", "Long", "ComplexDouble".
 std::string_view dtype_word(DType dtype);
-// Its other name there, the one of the type in C++: "float", "long int", "c10::complex<double>".
-std::string_view dtype_type_name(DType dtype);
 
 }  // namespace flambeau

@@ -70,43 +70,4 @@ std::string_view dtype_word(DType dtype) {
   }
 }
 
-std::string_view dtype_type_name(DType dtype) {
-  switch (dtype) {
-    case kUInt8:
-      return "unsigned char";
-    case kInt8:
-      return "signed char";
-    case kInt16:
-      return "short int";
-    case kInt32:
-      return "int";
-    case kInt64:
-      return "long int";
-    case kFloat16:
-      return "c10::Half";
-    case kFloat32:
-      return "float";
-    case kFloat64:
-      return "double";
-    case kComplex32:
-      return "c10::complex<c10::Half>";
-    case kComplex64:
-      return "c10::complex<float>";
-    case kComplex128:
-      return "c10::complex<double>";
-    case kBool:
-      return "bool";
-    case kBFloat16:
-      return "c10::BFloat16";
-    case kQInt8:
-      return "c10::qint8";
-    case kQUInt8:
-      return "c10::quint8";
-    case kQInt32:
-      return "c10::qint32";
-    default:
-      return dtype_name(dtype);
-  }
-}
-
 }  // namespace flambeau

@@ -20,8 +20,6 @@ TEST(DTypeWords, PeopleWriteItForShort) {
 TEST(DTypeWords, AreThoseOfPyTorchsMessages) {
   EXPECT_EQ(dtype_word(DType::kInt64), "Long");
   EXPECT_EQ(dtype_word(DType::kComplex64), "ComplexFloat");
-  EXPECT_EQ(dtype_type_name(DType::kInt64), "long int");
-  EXPECT_EQ(dtype_type_name(DType::kComplex64), "c10::complex<float>");
 }
 
 }  // namespace flambeau

@@ -9,6 +9,7 @@
 #include "flambeau/ops/mechanism/parts.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
+#include "flambeau/ops/mechanism/type_names.h"
 #include "flambeau/ops/reduce/fold_loops.h"
 #include "flambeau/tensor/dtype_words.h"
 

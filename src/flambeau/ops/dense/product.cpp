@@ -11,7 +11,7 @@
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/promotion.h"
 #include "flambeau/ops/mechanism/strides.h"
-#include "flambeau/tensor/dtype_words.h"
+#include "flambeau/ops/mechanism/type_names.h"
 
 namespace flambeau::ops {
 namespace {

@@ -4,7 +4,7 @@
 #include "flambeau/base/error.h"
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/parts.h"
-#include "flambeau/tensor/dtype_words.h"
+#include "flambeau/ops/mechanism/type_names.h"
 
 namespace flambeau::ops {
 namespace {

@@ -3,6 +3,7 @@
 #include "flambeau/ops/elementwise/kernels.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/type_names.h"
 #include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {

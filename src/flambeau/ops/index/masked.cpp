@@ -9,6 +9,7 @@
 #include "flambeau/ops/engines/rows.h"
 #include "flambeau/ops/mechanism/definition.h"
 #include "flambeau/ops/mechanism/parts.h"
+#include "flambeau/ops/mechanism/type_names.h"
 #include "flambeau/tensor/dtype_words.h"
 
 namespace flambeau::ops {

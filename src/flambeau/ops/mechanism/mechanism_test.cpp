@@ -242,5 +242,12 @@ TEST(Operators, BudgetsEndARun) {
   EXPECT_THROW(call(f.context, "aten::clone", a), Error);
 }
 
+TEST(Operators, NameTypesOfCPlusPlusAsPyTorchDoes) {
+  Fixture f;
+  const Tensor integers = call_with(f.context, "aten::zeros", {Dims{1, 1}}, {{"dtype", DType::kInt64}});
+  EXPECT_EQ(message_of([&] { call(f.context, "aten::mm", floats({1, 1}, {1}), integers); }),
+            "operator 'aten::mm': expected m1 and m2 to have the same dtype, but got: float != long int");
+}
+
 }  // namespace
 }  // namespace flambeau::ops
